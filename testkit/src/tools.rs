@@ -120,6 +120,7 @@ pub const TOOLS: &[Tool] = &[
     tool("vmtouch", "vmtouch", Checks, "a peer of prefetch, which reads whole files"),
     tool("losetup", "mount", Checks, "a disk of its own for cold launches"),
     tool("mkfs.ext4", "e2fsprogs", Checks, "the file system on it"),
+    tool("debootstrap", "debootstrap", Checks, "a Debian system to install programs on"),
     tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
 ];
 

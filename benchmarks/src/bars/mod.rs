@@ -15,6 +15,7 @@ mod hints;
 mod hot;
 mod identify;
 mod inspect;
+mod install;
 mod launcher;
 mod load;
 mod memory;
@@ -190,6 +191,12 @@ const BARS: &[Bar] = &[
         about: "bundles that read themselves ahead start cold nearly as fast as warm",
         tools: &["inkscape", "clang-19", "chromium"],
         check: bundle_ahead::check,
+    },
+    Bar {
+        name: "install",
+        about: "installed programs answer on, and all is as before once they are removed",
+        tools: &["debootstrap"],
+        check: install::check,
     },
     Bar {
         name: "pe",

@@ -36,7 +36,7 @@ pub use prove::{kept_files, original, sources};
 pub use read_ahead::PagesAhead;
 pub use recorded::make_recorded;
 pub use rerandomize::{Rerandomized, rerandomize};
-pub use start::stale;
+pub use start::{stale, used};
 pub use verify::{MakeAgain, Verified, is_already, verify};
 pub use write::debugger::SYMBOLS;
 pub use write::manifest::{MANIFEST, check_schema, read_json};

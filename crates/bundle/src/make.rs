@@ -49,6 +49,8 @@ pub struct BundleOptions {
     pub read_ahead: Option<PagesAhead>,
     /// What it will be read from then; otherwise as the recording shows it.
     pub disk: Option<Disk>,
+    /// What the environment will tell the loader at a start; otherwise as now.
+    pub environment: Option<Box<Environment>>,
     /// What it looks at when it is started.
     pub check: BundleCheck,
     /// Folders whose files never change under a name, besides those of Nix and Guix; for
@@ -98,7 +100,8 @@ pub(crate) fn make_at(
     folder: &Path,
     options: &BundleOptions,
 ) -> Result<Made, BundleError> {
-    let environment = Environment::own();
+    let set = options.environment.as_deref().cloned();
+    let environment = set.unwrap_or_else(Environment::own);
     let told = options.told.as_deref().unwrap_or(program);
     let graph = loader::load_at(program, told, &environment).map_err(|error| {
         let reason = of_another_machine(program);
@@ -198,9 +201,9 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
-    let told = options.told.as_deref();
     let check = Check { kind: options.check, immutable: &options.immutable };
-    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry };
+    let (told, set) = (options.told.as_deref(), options.environment.as_deref());
+    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry, set };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, memberships, spec)?;
@@ -230,7 +233,15 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
                 let found = sources::found_again(graph, options.told.as_deref(), environment);
                 let layout = &plan.layout;
                 let manifest = found.map(|()| {
-                    manifest::of(program, graph, memberships, contents, layout, options, symbols)
+                    manifest::of(
+                        program,
+                        graph,
+                        memberships,
+                        contents,
+                        layout,
+                        (options, environment),
+                        symbols,
+                    )
                 });
                 (manifest, by_handle::warnings(layout))
             },

@@ -1,7 +1,11 @@
 //! What a start of a bundle does now and here. The bundle itself is asked: it makes the check that it makes at
 //! every start, tells what it has found, and ends before any code of the program runs.
 
+use crate::error::BundleError;
+use crate::make::RUN;
 use crate::prove::original::{self, Original};
+use crate::verify::OTHER_VERSION;
+use crate::write::manifest;
 use image::elf::Loadable;
 use model::Command;
 use model::bundle::{BundleChange, BundleManifest, ChangeKind, Starts};
@@ -12,6 +16,21 @@ use std::time::Duration;
 
 /// Longer than a file takes that has to be read from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether a start of the bundle in `folder` uses it now and here, else why not: what its own check says,
+/// without a look at the contents of files.
+///
+/// # Errors
+/// There is no bundle.
+pub fn used(folder: &Path) -> Result<Result<(), String>, BundleError> {
+    let folder = &manifest::own_folder(folder);
+    let manifest = manifest::read(folder)?;
+    let start = Start::now(&folder.join(RUN), &manifest, &mut Vec::new());
+    Ok(match start.starts {
+        Starts::Bundle => Ok(()),
+        _ => Err(start.reason.unwrap_or_else(|| OTHER_VERSION.to_owned())),
+    })
+}
 
 /// What a launch of a bundle does now.
 pub(crate) struct Start {

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 /// Times that the manifests are read, as they may be replaced meanwhile.
 const TRIES: usize = 3;
 
-const OTHER_VERSION: &str =
+pub(crate) const OTHER_VERSION: &str =
     "another version of headstart made it, so whether it is used is not known";
 
 /// What has become of a bundle.

@@ -84,6 +84,10 @@ pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
         "rerandomize" => {
             &["headstart bundle --fixed git --out git-bundle", "headstart rerandomize git-bundle"]
         }
+        "install" => &["headstart install --user git", "headstart remove --user git"],
+        "renew" => &["headstart renew --user"],
+        "list" => &["headstart list", "headstart list --json"],
+        "remove" => &["headstart install --user git", "headstart remove --user --all"],
         "record" => &[
             "headstart record -- git --version",
             "headstart record --out git.record -- git --version",

@@ -15,6 +15,7 @@ use bundle::BundleError;
 use dlls::rebase::DatabaseError;
 use files::WriteError;
 use image::ImageError;
+use install::ProgramError;
 use lab::LabError;
 use lab::pietrek::PietrekError;
 use loader::GraphError;
@@ -42,7 +43,7 @@ pub const TABLE: &str = "  0    done
   1    the answer is no: a command is slower than --fail-if-slower allows, there
        is a warning under --strict, inspect or identify cannot read a file,
        a file is not what identify --is asks for, a file is declined by a
-       command that would change or bundle it, verify finds a change
+       command that would change, bundle or install it, verify finds a change
   2    the command line is wrong
   3    a program could not be started
   4    a program failed (see --ignore-failure)
@@ -92,7 +93,7 @@ trait Known: Error + 'static {
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 26] = [
+const KNOWN: [AsKnown; 27] = [
     as_known::<Usage>,
     as_known::<FileError>,
     as_known::<WithCode>,
@@ -118,6 +119,7 @@ const KNOWN: [AsKnown; 26] = [
     as_known::<WindowsLaunchError>,
     as_known::<StoreError>,
     as_known::<InstallError>,
+    as_known::<ProgramError>,
     as_known::<SharingError>,
 ];
 

@@ -9,6 +9,7 @@ mod input;
 mod measuring;
 mod output;
 mod phrases;
+mod programs;
 mod progress;
 mod refusals;
 mod rewritten;

@@ -13,6 +13,8 @@ pub const VIEW_WORDS: CommandWords = CommandWords {
     check_machine: CHECK_MACHINE,
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
+    install: "headstart install",
+    install_fixed: "headstart install --fixed",
     rerandomize: "headstart rerandomize",
 };
 

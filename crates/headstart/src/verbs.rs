@@ -1,6 +1,8 @@
 //! Every verb of the command line, in the groups that `--help` shows. The arguments of a verb are
 //! built only when it is the one that was typed: the start of headstart itself is part of the product.
 
+mod old;
+
 use crate::commands;
 use crate::examples;
 use crate::exit::{self, Usage, WithCode};
@@ -68,6 +70,16 @@ pub const GROUPS: &[Group] = &[
             verb!("bundle", bundle, "merge a program and its libraries into one file"),
             verb!("verify", verify, "check whether what headstart made is still right"),
             verb!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
+        ],
+    },
+    Group {
+        heading: "Keep it fast",
+        word: None,
+        verbs: &[
+            verb!("install", install, "put optimized programs in the place of the originals"),
+            verb!("renew", renew, "make them again after upgrades; hooks do so by themselves"),
+            verb!("list", list, "installed programs: fresh or why not, what they gain, their size"),
+            verb!("remove", remove, "undo install: the originals are back"),
         ],
     },
     Group {
@@ -163,21 +175,6 @@ pub const GROUPS: &[Group] = &[
     },
 ];
 
-/// Names that verbs had before they stood in groups, and what is typed now.
-const OLD_NAMES: [(&str, &str); 11] = [
-    ("selfbind", "elf selfbind"),
-    ("order-needed", "elf order-needed"),
-    ("exec", "elf no-pie"),
-    ("relr", "elf relr"),
-    ("rebase", "pe rebase"),
-    ("bind", "pe bind"),
-    ("unbind", "pe unbind"),
-    ("hints", "pe hints"),
-    ("ordinal", "pe ordinal"),
-    ("realign", "pe realign"),
-    ("flags", "pe flags"),
-];
-
 /// The command line as far as it is needed to parse one that begins with `first`: its group or
 /// verb, or everything where that is none.
 pub fn command(first: Option<&OsStr>) -> Command {
@@ -216,8 +213,8 @@ fn build(wanted: impl Fn(&str) -> bool) -> Command {
             ),
         };
     }
-    let old = OLD_NAMES.iter().filter(|(name, _)| wanted(name));
-    command.subcommands(old.map(|(name, _)| old_name(name)))
+    let old = old::NAMES.iter().filter(|(name, _)| wanted(name));
+    command.subcommands(old.map(|(name, _)| old::verb(name)))
 }
 
 /// The command line with what `--help` prints, which no other run needs.
@@ -250,20 +247,12 @@ impl Verb {
     }
 }
 
-/// A verb that only says what it is called now.
-fn old_name(name: &'static str) -> Command {
-    Command::new(name)
-        .hide(true)
-        .disable_help_flag(true)
-        .arg(clap::Arg::new("rest").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true))
-}
-
 /// Runs the verb that was typed.
 pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let Some((name, rest)) = matches.subcommand() else {
         return Err(Usage("name a command; headstart --help lists them".to_owned()).into());
     };
-    if let Some((old, new)) = OLD_NAMES.iter().find(|(old, _)| *old == name) {
+    if let Some((old, new)) = old::NAMES.iter().find(|(old, _)| *old == name) {
         return Err(Usage(format!("'headstart {old}' is now 'headstart {new}'")).into());
     }
     let (verbs, name, rest) = match group(name) {

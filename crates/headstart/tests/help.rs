@@ -9,9 +9,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The groups of the design that exist today; a group with a word is typed with it.
-const GROUPS: [(&str, &[&str]); 11] = [
+const GROUPS: [(&str, &[&str]); 12] = [
     ("", &["measure", "compare", "explain", "optimize"]),
     ("", &["bundle", "verify", "rerandomize"]),
+    ("", &["install", "renew", "list", "remove"]),
     ("", &["record", "prefetch", "load", "io"]),
     ("cache", &["status", "evict"]),
     ("", &["trace"]),
@@ -74,6 +75,9 @@ fn work(lines: &[String], what: &str) {
         let mut command = Command::new("sh");
         command.args(["-c", as_root.unwrap_or(line)]).current_dir(folder.path()).env("PATH", &path);
         command.env("XDG_CACHE_HOME", folder.path().join(".cache")).stdin(Stdio::null());
+        command.env("HOME", folder.path()).env_remove("XDG_DATA_HOME");
+        // Cargo sets it.
+        command.env_remove("LD_LIBRARY_PATH");
         let output = command.output().unwrap();
         let said = format!("{}{}", stdout(&output), stderr(&output));
         assert!(output.status.success(), "{what}: {line}: {:?}\n{said}", output.status.code());

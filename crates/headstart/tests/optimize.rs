@@ -120,8 +120,6 @@ fn programs_that_nothing_is_built_for() {
     };
     fails(&["--", "no-such-program-here"], 3, "check the spelling");
     fails(&["--", "/etc/passwd"], 3, "chmod +x");
-    let script = testkit::script(folder.path(), "script", "#!/bin/sh\nexit 0\n");
-    fails(&["--", text(&script)], 1, "is a script");
     fails(&["--", &made("static", SOURCE, &["-static"])], 1, "is static");
     fails(&["--", &made("fails", "int main(void) { return 3; }", &[])], 4, "exit code 3");
     fails(&["--", &made("crashes", "int main(void) { __builtin_trap(); }", &[])], 4, "signal");

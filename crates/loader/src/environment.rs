@@ -1,10 +1,10 @@
 //! What the environment tells the loader.
 
 use model::Command;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// What the environment tells the loader.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// LD_LIBRARY_PATH.
     pub library_path: Option<OsString>,
@@ -22,6 +22,16 @@ impl Environment {
             library_path: value("LD_LIBRARY_PATH"),
             preload: value("LD_PRELOAD"),
             bind_now: value("LD_BIND_NOW").is_some(),
+        }
+    }
+
+    /// The value of a variable as this environment has it; of one that is not in it, what this
+    /// process has.
+    pub fn value(&self, name: &OsStr) -> Option<OsString> {
+        match name.to_str() {
+            Some("LD_LIBRARY_PATH") => self.library_path.clone(),
+            Some("LD_PRELOAD") => self.preload.clone(),
+            _ => std::env::var_os(name),
         }
     }
 

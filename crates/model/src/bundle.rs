@@ -29,6 +29,9 @@ pub struct BundleManifest {
     /// Path that the process is told to be, where that is not the program's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
+    /// LD_LIBRARY_PATH with which it is used, where that has to be set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library_path: Option<String>,
     /// Name by which it is started, where that is not `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_name: Option<String>,

@@ -40,6 +40,7 @@ mod pf;
 mod phase;
 mod prefetch_experiment;
 mod probe_experiment;
+mod programs;
 pub mod published;
 mod reading;
 pub mod rebase;
@@ -129,6 +130,10 @@ pub use prefetch_experiment::{
 };
 pub use probe_experiment::{
     PROBE_EXPERIMENT_SCHEMA, ProbeExperiment, ProbeFigures, ProbeKind, ProbeRow, ProbedState,
+};
+pub use programs::{
+    InstallStep, InstalledProgram, ListedProgram, PROGRAMS_SCHEMA, ProgramAdvice, ProgramList,
+    ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant, ProgramsReport,
 };
 pub use reading::Reading;
 pub use recording::{

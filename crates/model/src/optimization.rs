@@ -27,6 +27,9 @@ pub enum VariantState {
 pub struct VariantReport {
     /// `default` for the unmodified program.
     pub name: String,
+    /// The program that it is of, where that is not the launched one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Whether the program has other addresses at every launch.
     pub keeps_aslr: bool,
     /// Whether it does what the original does.
@@ -94,8 +97,48 @@ pub struct OptimizationReport {
     /// The folder whose `run` starts the best one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
+    /// The programs that the launch starts; those with the largest shares first.
+    #[serde(default)]
+    pub programs: Vec<ProgramReport>,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+/// A program of the launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramReport {
+    /// The executed file.
+    pub path: String,
+    /// Its part of the time of the launch, over all its starts, from 0 to 1: at each moment the program
+    /// counts that was executed last of those that do not wait. None where the launch could not be
+    /// followed.
+    pub share: Option<f64>,
+    /// The part of the launch from its execve to its `main`, over all its starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loading_share: Option<f64>,
+    /// How often it is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<u32>,
+    /// Name of its best variant; none where the original is the best, or where none was tried.
+    pub best: Option<String>,
+    /// Time of the whole launch with that variant ÷ without.
+    pub ratio: Option<f64>,
+    /// Lower end of the interval of the ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The variable by which a launch finds a variant: `PATH`. None where it has to take the program's
+    /// place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// Why it has no best variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the environment tells the loader when the launch starts it: names and values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<(String, String)>,
 }
 
 /// `headstart.json` of the folder that the best variant is left in.
@@ -118,6 +161,9 @@ pub struct Manifest {
     /// Files of the system that the variant does not use any more: where one of them is
     /// upgraded, the variant has to be made anew.
     pub replaced: Vec<String>,
+    /// Programs of the launch of which a variant is left, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<KeptPart>,
     /// What a user should know.
     pub notes: Vec<String>,
     /// How to get rid of it.
@@ -125,6 +171,19 @@ pub struct Manifest {
     /// Everything that was left, and what it was made of.
     #[serde(flatten)]
     pub kept: crate::bundle::Inventory,
+}
+
+/// A variant of a program that the launch finds by a variable, which `run` sets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptPart {
+    /// The program.
+    pub program: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// Where it is, from the folder of the manifest.
+    pub folder: String,
+    /// The variable.
+    pub variable: String,
 }
 
 /// A file as it was.

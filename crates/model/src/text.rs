@@ -48,17 +48,22 @@ fn character_of(byte: u8) -> char {
 }
 
 /// For serde: a name or path.
-pub(crate) mod one {
+pub mod one {
     use super::*;
 
-    pub(crate) fn serialize<S: Serializer>(
-        name: &impl AsRef<OsStr>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
+    /// As text that keeps every byte.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn serialize<S: Serializer>(name: &impl AsRef<OsStr>, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&text(name))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: From<OsString>>(
+    /// From such a text.
+    ///
+    /// # Errors
+    /// Those of `from`.
+    pub fn deserialize<'de, D: Deserializer<'de>, T: From<OsString>>(
         from: D,
     ) -> Result<T, D::Error> {
         Ok(T::from(name(&String::deserialize(from)?)))

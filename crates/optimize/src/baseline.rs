@@ -10,11 +10,8 @@ use loader::{Environment, Graph, GraphError};
 use model::{Command, Ending};
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-/// The longest `#!` line that the kernel reads (execve(2), "Interpreter scripts").
-const LONGEST_SCRIPT_LINE: u64 = 256;
 
 /// How the original and its variants are launched and tested.
 #[derive(Clone, Debug)]
@@ -55,7 +52,6 @@ impl Baseline {
         let path =
             os::program::lasting_path(&command.program).unwrap_or_else(|_| command.program.clone());
         let file = path.canonicalize().unwrap_or_else(|_| path.clone());
-        refuse_scripts(&file, &command)?;
         if let Some(what) = privilege(&file).map(Privilege::name) {
             let program = path.display().to_string();
             return Err(OptimizeError::Privileged { program, what });
@@ -70,29 +66,43 @@ impl Baseline {
             Ok(graph) => graph,
             Err(error) => return Err(better_reason(error, &command, terms, launches)),
         };
-        let first = successful(launches.observe(&command, terms.timeout)?, &command, terms)?;
-        let second = successful(launches.observe(&command, terms.timeout)?, &command, terms)?;
-        if first.ending != second.ending {
-            let (first, second) = (first.ending, second.ending);
-            return Err(OptimizeError::Unsteady { command: command.line(), first, second });
-        }
-        let program = Program { path, file, command };
-        let baseline = Baseline { program, environment, graph, observed: [first, second] };
-        baseline.test(terms, launches)?;
-        Ok(baseline)
+        let observed = observed(&command, &path, terms, launches)?;
+        let program = Program { path, file, told: None, command };
+        Ok(Baseline { program, environment, graph, observed })
     }
+}
 
-    /// The user's test has to succeed for the original.
-    fn test(&self, terms: &Terms, launches: &mut Launches) -> Result<(), OptimizeError> {
-        let Some(check) = &terms.check else { return Ok(()) };
-        let with_program = check_command(check, &self.program.path, DEFAULT);
-        let observed = launches.observe(&with_program, terms.timeout)?;
-        match observed.ending {
-            Ending::Code(0) => Ok(()),
-            ending => {
-                let (command, output) = (check.line(), observed.last_lines());
-                Err(OptimizeError::Check { command, ending, output })
-            }
+/// What the command does when it is launched twice; it has to end well and in the same way. The user's
+/// test has to succeed for its program.
+///
+/// # Errors
+/// It fails, is not finished in time, ends now so and now otherwise, or the test fails.
+pub(crate) fn observed(
+    command: &Command,
+    program: &Path,
+    terms: &Terms,
+    launches: &mut Launches,
+) -> Result<[Observed; 2], OptimizeError> {
+    let first = successful(launches.observe(command, terms.timeout)?, command, terms)?;
+    let second = successful(launches.observe(command, terms.timeout)?, command, terms)?;
+    if first.ending != second.ending {
+        let (first, second) = (first.ending, second.ending);
+        return Err(OptimizeError::Unsteady { command: command.line(), first, second });
+    }
+    test(program, terms, launches)?;
+    Ok([first, second])
+}
+
+/// The user's test has to succeed for the original.
+fn test(program: &Path, terms: &Terms, launches: &mut Launches) -> Result<(), OptimizeError> {
+    let Some(check) = &terms.check else { return Ok(()) };
+    let with_program = check_command(check, program, DEFAULT);
+    let observed = launches.observe(&with_program, terms.timeout)?;
+    match observed.ending {
+        Ending::Code(0) => Ok(()),
+        ending => {
+            let (command, output) = (check.line(), observed.last_lines());
+            Err(OptimizeError::Check { command, ending, output })
         }
     }
 }
@@ -135,21 +145,15 @@ fn better_reason(
     terms: &Terms,
     launches: &mut Launches,
 ) -> OptimizeError {
-    if matches!(error, GraphError::Library { .. } | GraphError::Machine { .. })
-        && let Err(refused) = launches.observe(command, terms.timeout)
-    {
+    let by_kernel = matches!(error, GraphError::Library { .. } | GraphError::Machine { .. })
+        || !starts_with(&command.program, b"\x7fELF");
+    if by_kernel && let Err(refused) = launches.observe(command, terms.timeout) {
         return refused.into();
     }
     error.into()
 }
 
-fn refuse_scripts(file: &Path, command: &Command) -> Result<(), OptimizeError> {
-    let mut head = Vec::new();
-    // What cannot be read is told by whoever reads all of it.
-    let read = File::open(file).map(|file| file.take(LONGEST_SCRIPT_LINE).read_to_end(&mut head));
-    let Some(line) = head.strip_prefix(b"#!").filter(|_| read.is_ok()) else { return Ok(()) };
-    let line = line.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
-    let interpreter = String::from_utf8_lossy(line).trim().to_owned();
-    let program = command.argv.first().map_or_else(|| PathBuf::from(file), PathBuf::from);
-    Err(OptimizeError::Script { program: program.display().to_string(), interpreter })
+fn starts_with(path: &Path, magic: &[u8; 4]) -> bool {
+    let mut head = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *magic
 }

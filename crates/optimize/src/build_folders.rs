@@ -48,6 +48,19 @@ impl BuildFolders {
         self.folder.path()
     }
 
+    /// A copy of a program, which a variant can start when it is not up to date.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn copy_of(&mut self, program: &Path) -> Result<PathBuf, OptimizeError> {
+        let folder = self.folder_for("original")?;
+        let copy = folder.join(program.file_name().unwrap_or_default());
+        fs::copy(program, &copy).map_err(|error| {
+            OptimizeError::unwritten(&copy, error, BuildRemedy::AnotherTemporary)
+        })?;
+        Ok(copy)
+    }
+
     /// A new and empty folder for the variant of that name.
     ///
     /// # Errors

@@ -30,16 +30,15 @@ pub enum OptimizeError {
         /// The folder for temporary files.
         folder: PathBuf,
     },
-    /// The program is read by another program.
-    #[error(
-        "'{program}' is a script, which starts its interpreter {interpreter} and perhaps other \
-         programs; give the program that takes the time"
-    )]
-    Script {
+    /// Which programs a script starts, and what they take, cannot be found out.
+    #[error("'{program}' is a script, and what it starts cannot be followed: {source}{}", starts(.last))]
+    NotFollowed {
         /// The script.
         program: String,
-        /// From its `#!` line.
-        interpreter: String,
+        /// Why.
+        source: Box<os::LaunchError>,
+        /// The program that its last command executes, where that can be read.
+        last: Option<PathBuf>,
     },
     /// The program has privileges that a copy would not have, or should not.
     #[error(
@@ -162,6 +161,12 @@ impl Display for BuildRemedy {
             BuildRemedy::Retry => "fix that and try again",
         })
     }
+}
+
+fn starts(last: &Option<PathBuf>) -> String {
+    last.as_ref().map_or(String::new(), |last| {
+        format!("; its last command executes {}: give that program", last.display())
+    })
 }
 
 fn failing(by_loader: bool) -> &'static str {

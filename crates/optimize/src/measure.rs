@@ -128,7 +128,7 @@ fn evaluated(
 }
 
 /// `effect`: none of the original, which is compared with itself.
-fn figures(result: &VariantResult, effect: Option<&Effect>) -> VariantFigures {
+pub(crate) fn figures(result: &VariantResult, effect: Option<&Effect>) -> VariantFigures {
     let itself = (result.name == crate::choose::DEFAULT).then_some(1.0);
     let of = |value: Option<f64>| value.or(itself);
     VariantFigures {

@@ -11,6 +11,9 @@ pub struct Program {
     pub path: PathBuf,
     /// The file itself, links followed.
     pub file: PathBuf,
+    /// Where it stands in launches, where that is not `path`: variants are made of a copy at `path`, and
+    /// take the place of the program here.
+    pub told: Option<PathBuf>,
     /// The launch of it that is to be faster, as the user gave it.
     pub command: Command,
 }

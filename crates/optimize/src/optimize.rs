@@ -1,18 +1,20 @@
 //! The whole way of one program: its variants are built, verified and measured, and the best kept.
 
 use crate::choose::{DEFAULT, VerifiedVariant, best};
+use crate::follow::{Launched, PartsRequest, Starter, follow, is_script, keep_parts, parts};
 use crate::measure::{Measurement, measure};
 use crate::scattered::scattered;
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
 use crate::{
     Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
-    VariantReason, Verifier, keep, report,
+    VariantReason, Verifier, keep, registry, report, verify,
 };
 use lab::Event;
 use model::bundle::Inventory;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
 use model::text::text;
 use model::{CacheState, CalledModule, Command, LaunchOptions, Schedule, VariantId};
+use os::LaunchError;
 use os::launcher::Launcher;
 use std::path::PathBuf;
 
@@ -91,50 +93,126 @@ pub fn optimize(
 ) -> Result<Optimized, OptimizeError> {
     let optimizations = request.selection.choose(all)?;
     let folder = request.out.as_deref().map(ResultFolder::claim).transpose()?;
-    let mut folders = BuildFolders::new()?;
+    let folders = BuildFolders::new()?;
     if request.cold.is_some() {
         folders.refuse_memory()?;
     }
     let mut launches = Launches::new(launchers.verifying, request.terms.cpu)?;
-    let baseline = Baseline::new(request.command.clone(), &request.terms, &mut launches)?;
-    let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
-    let wanted = (&request.selection, optimizations.as_slice());
-    observer(OptimizeEvent::Begins);
-    let mut step = |step| observer(OptimizeEvent::Trial(step));
-    let mut tried = trials(&baseline, &mut verifier, &mut folders, wanted, &mut step)?;
-    let warm = (&request.warm, CacheState::Warm);
-    let warm = measure(&request, warm, &baseline, &mut tried, launchers.warm, observer)?;
-    let cold = match (&request.cold, launchers.cold) {
-        (Some(schedule), Some(launcher)) => {
-            let cold = (schedule, CacheState::ColdEvicted);
-            Some(measure(&request, cold, &baseline, &mut tried, launcher, observer)?)
+    let baseline = match is_script(&request.command.program) {
+        true => Err(None),
+        false => {
+            Baseline::new(request.command.clone(), &request.terms, &mut launches).map_err(Some)
         }
-        _ => None,
     };
-    let best = best(&candidates(&tried, &warm, cold.as_ref())).unwrap_or(BASELINE);
-    let best = tried.iter().find(|trial| trial.id == best);
+    let baseline = match baseline {
+        Ok(baseline) => baseline,
+        // It may start others that can be.
+        Err(refused @ (None | Some(OptimizeError::Graph(_) | OptimizeError::Bundle { .. }))) => {
+            let starter = Starter { request: &request, optimizations, folder, folders, refused };
+            return starter.optimize(launches, observer);
+        }
+        Err(Some(error)) => return Err(error),
+    };
+    let own = Own { request, optimizations, folder, folders, baseline };
+    own.optimize(launches, (launchers.warm, launchers.cold), observer)
+}
+
+/// A program with variants of its own.
+struct Own {
+    request: OptimizeRequest,
+    optimizations: Vec<Optimization>,
+    folder: Option<ResultFolder>,
+    folders: BuildFolders,
+    baseline: Baseline,
+}
+
+impl Own {
+    /// Tries its variants, and then the other programs that its launch starts.
+    fn optimize(
+        self,
+        mut launches: Launches,
+        (warm_launcher, cold_launcher): (Launcher, Option<Launcher>),
+        observer: &mut dyn FnMut(OptimizeEvent),
+    ) -> Result<Optimized, OptimizeError> {
+        let Own { request, optimizations, folder, mut folders, baseline } = self;
+        let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
+        let wanted = (&request.selection, optimizations.as_slice());
+        observer(OptimizeEvent::Begins);
+        let mut step = |step| observer(OptimizeEvent::Trial(step));
+        let mut tried = trials(&baseline, &mut verifier, &mut folders, wanted, &mut step)?;
+        let warm = (&request.warm, CacheState::Warm);
+        let warm = measure(&request, warm, &baseline, &mut tried, warm_launcher, observer)?;
+        let cold = match (&request.cold, cold_launcher) {
+            (Some(schedule), Some(launcher)) => {
+                let cold = (schedule, CacheState::ColdEvicted);
+                Some(measure(&request, cold, &baseline, &mut tried, launcher, observer)?)
+            }
+            _ => None,
+        };
+        let best = best(&candidates(&tried, &warm, cold.as_ref())).unwrap_or(BASELINE);
+        let best = tried.iter().find(|trial| trial.id == best);
+        let mut report = reported(&baseline, &tried, best, (&warm, cold.as_ref()));
+        let mut reasons: Vec<Option<VariantReason>> = vec![None];
+        reasons.extend(tried.iter().map(|trial| trial.reason().cloned()));
+        let uncompared = verifier.uncompared();
+        let asked = PartsRequest {
+            request: &request,
+            command: &baseline.program.command,
+            observed: &baseline.observed,
+            patience: verify::patience(&baseline.observed, &request.terms),
+            optimizations: &registry::checked(&optimizations),
+            tried: Some(&baseline.program.file),
+        };
+        let found = programs(&asked, &baseline, &mut folders, observer)?;
+        found.add_to(&mut report, &mut reasons, best);
+        if let Some(folder) = folder {
+            observer(OptimizeEvent::Begins);
+            let others = (&asked, &found, &mut folders);
+            keep_best(folder, &baseline, &mut verifier, best, &mut report, others, observer)?;
+        }
+        let scattered = scattered(&baseline, &request.terms)?;
+        Ok(Optimized { report, reasons, uncompared, scattered })
+    }
+}
+
+fn reported(
+    baseline: &Baseline,
+    tried: &[Trial],
+    best: Option<&Trial>,
+    (warm, cold): (&Measurement, Option<&Measurement>),
+) -> OptimizationReport {
     let mut notes = warm.notes.clone();
     let of_cold = cold.iter().flat_map(|cold| &cold.notes);
     notes.extend(of_cold.map(|note| format!("Cold: {note}")));
-    let mut report = OptimizationReport {
+    OptimizationReport {
         schema: OPTIMIZATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         command: baseline.program.command.line(),
         program: text(&baseline.program.path),
         confidence: warm.confidence,
-        variants: report::variants(&baseline, &tried, &warm, cold.as_ref()),
+        variants: report::variants(baseline, tried, warm, cold),
         best: best.map_or(DEFAULT, Trial::name).to_owned(),
         out: None,
+        programs: Vec::new(),
         notes,
-    };
-    if let Some(folder) = folder {
-        observer(OptimizeEvent::Begins);
-        keep_best(folder, &baseline, &mut verifier, best, &mut report, observer)?;
     }
-    let scattered = scattered(&baseline, &request.terms)?;
-    let reasons = [None].into_iter().chain(tried.iter().map(|trial| trial.reason().cloned()));
-    let (reasons, uncompared) = (reasons.collect(), verifier.uncompared());
-    Ok(Optimized { report, reasons, uncompared, scattered })
+}
+
+/// The other programs that the launch starts, each tried in it.
+fn programs(
+    asked: &PartsRequest<'_>,
+    baseline: &Baseline,
+    folders: &mut BuildFolders,
+    observer: &mut dyn FnMut(OptimizeEvent),
+) -> Result<Launched, OptimizeError> {
+    observer(OptimizeEvent::Begins);
+    let followed = match follow(asked.command, &asked.request.terms) {
+        Err(LaunchError::NotPermitted { .. }) => return Ok(Launched::unfollowed(baseline)),
+        followed => followed?,
+    };
+    let notes = followed.notes.clone();
+    let parts = parts(asked, followed, folders, observer)?;
+    Ok(Launched::new(baseline, parts, notes))
 }
 
 fn candidates(
@@ -159,6 +237,7 @@ fn keep_best(
     verifier: &mut Verifier<'_>,
     best: Option<&Trial>,
     report: &mut OptimizationReport,
+    (asked, launched, folders): (&PartsRequest<'_>, &Launched, &mut BuildFolders),
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<(), OptimizeError> {
     let built = match best {
@@ -174,6 +253,11 @@ fn keep_best(
             None
         }
     };
+    let command = match &built {
+        Some(built) => baseline.program.command_for(&built.run),
+        None => baseline.program.command.clone(),
+    };
+    let parts = keep_parts(asked, &command, launched.parts(), (&mut folder, folders), observer)?;
     let path = folder.folder().to_owned();
     let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
     let starts = starts.unwrap_or_else(|| baseline.program.path.clone());
@@ -193,6 +277,7 @@ fn keep_best(
         original: keep::original(baseline),
         figures: figures.map(|(_, variant)| variant.clone()).collect(),
         replaced: replaced.iter().map(text).collect(),
+        parts,
         notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", path.display()),
         kept: Inventory::default(),

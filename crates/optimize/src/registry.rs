@@ -16,6 +16,15 @@ pub const ALL: [Optimization; 9] = [
     cold("bundle --fixed + read-ahead", false, &bundle::fixed_ahead),
 ];
 
+/// Those that look at each start whether they are still right: nothing else may take a program's place
+/// in launches that others make.
+const CHECKED: [&str; 2] = ["bundle", "bundle --fixed"];
+
+/// Those of `all` that may take a program's place.
+pub(crate) fn checked(all: &[Optimization]) -> Vec<Optimization> {
+    all.iter().filter(|one| CHECKED.contains(&one.name)).copied().collect()
+}
+
 /// One that warm launches can gain from.
 const fn warm(name: &'static str, keeps_aslr: bool, build: &'static Build) -> Optimization {
     Optimization { name, keeps_aslr, for_cold: false, build }

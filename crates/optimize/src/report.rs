@@ -16,6 +16,7 @@ pub(crate) fn variants(
     let movable = baseline.graph.modules.first().is_none_or(|program| !program.image.fixed);
     let original = VariantReport {
         name: DEFAULT.to_owned(),
+        program: None,
         keeps_aslr: movable,
         verified: true,
         state: VariantState::Baseline,
@@ -30,6 +31,16 @@ pub(crate) fn variants(
 }
 
 fn variant(trial: &Trial, warm: &Measurement, cold: Option<&Measurement>) -> VariantReport {
+    let cold = cold.map(|cold| cold.figures(trial.id));
+    variant_of(trial, warm.figures(trial.id), cold)
+}
+
+/// What is reported of one variant with these figures.
+pub(crate) fn variant_of(
+    trial: &Trial,
+    warm: VariantFigures,
+    cold: Option<VariantFigures>,
+) -> VariantReport {
     let state = match &trial.outcome {
         TrialOutcome::Verified(_) => VariantState::Verified,
         TrialOutcome::Failed(_) => VariantState::Failed,
@@ -39,13 +50,14 @@ fn variant(trial: &Trial, warm: &Measurement, cold: Option<&Measurement>) -> Var
     let verified = state == VariantState::Verified;
     VariantReport {
         name: trial.name().to_owned(),
+        program: None,
         keeps_aslr: trial.optimization.keeps_aslr,
         verified,
         state,
         reason: trial.reason().map(ToString::to_string),
         // One that failed while it was measured has no figures either.
-        warm: if verified { warm.figures(trial.id) } else { VariantFigures::default() },
-        cold: cold.filter(|_| verified).map(|cold| cold.figures(trial.id)),
+        warm: if verified { warm } else { VariantFigures::default() },
+        cold: cold.filter(|_| verified),
         checked_at_start: trial.verified().map(|built| built.made_of == MadeOf::Bundle),
         notes: trial.verified().map_or(Vec::new(), |built| built.notes.clone()),
     }

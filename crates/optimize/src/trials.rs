@@ -111,7 +111,7 @@ impl Selection {
     }
 
     /// Why one that is wanted is not tried all the same.
-    fn forbids(&self, optimization: Optimization) -> Option<VariantReason> {
+    pub(crate) fn forbids(&self, optimization: Optimization) -> Option<VariantReason> {
         if !optimization.keeps_aslr && !self.without_aslr {
             return Some(VariantReason::SameAddresses);
         }
@@ -161,21 +161,13 @@ pub(crate) fn attempt(
     folder: &Path,
     step: &mut dyn FnMut(&'static str),
 ) -> Result<TrialOutcome, OptimizeError> {
-    stop_if_asked()?;
     if let Some(reason) = verifier.cannot_compare() {
         return Ok(TrialOutcome::Declined(reason));
     }
-    step("building");
-    let built = match build(&baseline.program, folder) {
+    let built = match built_by(build, &baseline.program, folder, step)? {
         Ok(built) => built,
-        Err(NotBuilt::Declined(Declined(reason))) => {
-            // It may be declined because its launch was ended.
-            stop_if_asked()?;
-            return Ok(TrialOutcome::Declined(reason.into()));
-        }
-        Err(NotBuilt::Disk { path, source }) => return Err(OptimizeError::Disk { path, source }),
+        Err(declined) => return Ok(declined),
     };
-    stop_if_asked()?;
     step("verifying");
     match verifier.verify(optimization, &built, folder) {
         Ok(()) => Ok(TrialOutcome::Verified(built)),
@@ -183,6 +175,28 @@ pub(crate) fn attempt(
         Err(Flaw::Unknown(reason)) => Ok(TrialOutcome::Declined(reason)),
         Err(Flaw::Stop(error)) => Err(error),
     }
+}
+
+/// How far one trial is.
+pub(crate) type TrialSteps<'a> = dyn FnMut(&'static str) + 'a;
+
+/// What was built; or that it was declined.
+pub(crate) fn built_by(
+    build: &dyn Fn(&Program, &Path) -> Result<Built, NotBuilt>,
+    program: &Program,
+    folder: &Path,
+    step: &mut TrialSteps<'_>,
+) -> Result<Result<Built, TrialOutcome>, OptimizeError> {
+    stop_if_asked()?;
+    step("building");
+    let built = match build(program, folder) {
+        Ok(built) => Ok(built),
+        Err(NotBuilt::Declined(Declined(reason))) => Err(TrialOutcome::Declined(reason.into())),
+        Err(NotBuilt::Disk { path, source }) => return Err(OptimizeError::Disk { path, source }),
+    };
+    // It may be declined because its launch was ended.
+    stop_if_asked()?;
+    Ok(built)
 }
 
 fn stop_if_asked() -> Result<(), OptimizeError> {

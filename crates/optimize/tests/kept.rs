@@ -104,6 +104,7 @@ impl Stage {
             original: keep::original(&baseline),
             figures: Vec::new(),
             replaced: Vec::new(),
+            parts: Vec::new(),
             notes: Vec::new(),
             undo: String::new(),
             kept: Default::default(),

@@ -49,7 +49,7 @@ fn optimization(name: &str) -> Optimization {
 
 fn program_at(path: &Path, file: &Path) -> Program {
     let command = os::program::resolve(&[path]).unwrap();
-    Program { path: path.to_owned(), file: file.to_owned(), command }
+    Program { path: path.to_owned(), file: file.to_owned(), told: None, command }
 }
 
 fn built(name: &str, path: &Path, file: &Path) -> (Built, TempDir) {

@@ -21,9 +21,6 @@ fn programs_of_other_kinds() {
     bench.cc(&folder, "static", "int main(void) { return 0; }", &["-static"]);
     let said = refused(bench, "static", &terms()).to_string();
     assert!(said.contains("is static"), "{said}");
-    testkit::script(&folder, "script", "#! /bin/sh -e\nexit 0\n");
-    let said = refused(bench, "script", &terms()).to_string();
-    assert!(said.contains("is a script") && said.contains("/bin/sh -e"), "{said}");
     let set_user = bench.cc(&folder, "set-user", "int main(void) { return 0; }", &[]);
     fs::set_permissions(&set_user, fs::Permissions::from_mode(0o4755)).unwrap();
     let said = refused(bench, "set-user", &terms()).to_string();

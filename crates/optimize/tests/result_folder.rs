@@ -21,6 +21,7 @@ fn manifest(variant: &str, baseline: &Baseline) -> Manifest {
         original: optimize::keep::original(baseline),
         figures: Vec::new(),
         replaced: Vec::new(),
+        parts: Vec::new(),
         notes: Vec::new(),
         undo: String::new(),
         kept: Default::default(),

@@ -11,6 +11,10 @@ pub struct CommandWords {
     pub more_rounds: &'static str,
     /// The command that keeps the best variant.
     pub keep_best: &'static str,
+    /// The command that puts an optimized program in the place of the original.
+    pub install: &'static str,
+    /// As [`CommandWords::install`], at fixed addresses.
+    pub install_fixed: &'static str,
     /// The command that gives a bundle other fixed addresses.
     pub rerandomize: &'static str,
 }

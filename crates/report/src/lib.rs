@@ -31,6 +31,7 @@ pub mod order_experiment;
 pub mod order_verification;
 pub mod pages;
 pub mod pf_names;
+pub mod programs;
 pub mod published;
 pub mod realign;
 pub mod rebase;

@@ -1,5 +1,7 @@
 //! The view of a program's variants.
 
+mod programs;
+
 use crate::CommandWords;
 use crate::figure::{TimeFormat, count, kib};
 use crate::style::{Style, Tint};
@@ -16,6 +18,15 @@ pub fn view(found: &OptimizationReport, words: &CommandWords, style: &Style) -> 
         view += &(style.wrap(&sentence, 2) + "\n");
     }
     view.push('\n');
+    let programs = programs::programs(found, style);
+    if is_script(found) {
+        let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
+        view += &programs;
+        if let Some(rounds) = rounds {
+            view += &in_rounds(rounds, style);
+        }
+        return view + &style.notes_below(&notes(found)) + "\n" + &next_step(found, words, style);
+    }
     let warm = |variant: &VariantReport| Some(variant.warm);
     view += &table(found, "times in", &warm, style);
     if found.variants.iter().any(|variant| variant.cold.is_some()) {
@@ -24,11 +35,26 @@ pub fn view(found: &OptimizationReport, words: &CommandWords, style: &Style) -> 
     }
     let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
     view += &in_rounds(rounds.unwrap_or(0), style);
-    let reasons: String = found.variants.iter().map(|variant| reason(variant, style)).collect();
+    let own = found.variants.iter().filter(|variant| variant.program.is_none());
+    let reasons: String = own.map(|variant| reason(variant, style)).collect();
     if !reasons.is_empty() {
         view += &format!("\n{reasons}");
     }
+    if !programs.is_empty() {
+        view += &format!("\n{programs}");
+    }
     view + &style.notes_below(&notes(found)) + "\n" + &next_step(found, words, style)
+}
+
+/// Name of the unmodified program among the variants.
+const DEFAULT: &str = "default";
+
+/// Whether the launched program has no variants of its own.
+fn is_script(found: &OptimizationReport) -> bool {
+    let mut own = found.variants.iter().filter(|variant| variant.program.is_none());
+    own.all(|variant| variant.state == VariantState::Baseline)
+        && !found.programs.is_empty()
+        && found.programs.iter().all(|program| program.path != found.program)
 }
 
 /// What can be said of the best.
@@ -106,7 +132,7 @@ fn table(found: &OptimizationReport, head: &str, figures: Figures<'_>, style: &S
     let unit = TimeFormat::of(medians.fold(f64::INFINITY, f64::min), style);
     let part = |part: Part, style: &Style| {
         let mut table = Table::new(columns(found, part, &format!("{head} {}", unit.name())));
-        for variant in &found.variants {
+        for variant in found.variants.iter().filter(|variant| variant.program.is_none()) {
             let figures = figures(variant);
             if part != Part::Usage || figures.is_some_and(|f| f.median_us.is_some()) {
                 table.row(row(found, variant, figures.unwrap_or_default(), (part, unit, style)));
@@ -226,9 +252,14 @@ fn notes(found: &OptimizationReport) -> Vec<String> {
 
 /// Where the best was left, or how to keep it.
 fn next_step(found: &OptimizationReport, words: &CommandWords, style: &Style) -> String {
+    let of_programs = programs::next_step(found, words, style);
+    kept(found, words, style) + &of_programs.unwrap_or_default()
+}
+
+fn kept(found: &OptimizationReport, words: &CommandWords, style: &Style) -> String {
     let unmodified = found.variants.first().is_some_and(|first| first.name == found.best);
     let text = match &found.out {
-        None if unmodified => return String::new(),
+        None if unmodified || is_script(found) => return String::new(),
         None => format!("To keep {}: {}.", found.best, words.keep_best),
         Some(folder) if unmodified => {
             format!("{folder}/run starts the original.")

@@ -207,6 +207,8 @@ mod tests {
         check_machine: "",
         more_rounds: "--runs or --precision",
         keep_best: "",
+        install: "",
+        install_fixed: "",
         rerandomize: "",
     };
 

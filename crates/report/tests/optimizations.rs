@@ -6,7 +6,8 @@ use data::{ASCII, PLAIN, RICH, WORDS, fits};
 use insta::assert_snapshot;
 use model::Verdict;
 use model::optimization::{
-    OPTIMIZATION_SCHEMA, OptimizationReport, VariantFigures, VariantReport, VariantState,
+    OPTIMIZATION_SCHEMA, OptimizationReport, ProgramReport, VariantFigures, VariantReport,
+    VariantState,
 };
 use report::style::Style;
 
@@ -31,6 +32,7 @@ fn figures(ratio: f64, verdict: Verdict) -> VariantFigures {
 fn variant(name: &str, state: VariantState, reason: Option<&str>) -> VariantReport {
     VariantReport {
         name: name.to_owned(),
+        program: None,
         keeps_aslr: !name.contains("no-pie") && !name.contains("fixed"),
         verified: matches!(state, VariantState::Baseline | VariantState::Verified),
         state,
@@ -57,6 +59,7 @@ fn found(variants: Vec<VariantReport>, best: &str, out: Option<&str>) -> Optimiz
         variants,
         best: best.to_owned(),
         out: out.map(str::to_owned),
+        programs: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -144,4 +147,60 @@ fn the_best_of_cold_launches_is_not_the_original() {
     assert!(text.starts_with("relr and default: no difference larger than"), "{text}");
     assert!(text.contains("\nCold: relr is 20.0 % faster than default"), "{text}");
     assert!(!text.contains("left as it is"), "{text}");
+}
+
+/// A program of a launch, without a best variant.
+fn program(path: &str, share: f64, starts: u32, reason: &str) -> ProgramReport {
+    ProgramReport {
+        path: path.to_owned(),
+        share: Some(share),
+        loading_share: Some(share / 3.0),
+        starts: Some(starts),
+        reason: Some(reason.to_owned()),
+        ..ProgramReport::default()
+    }
+}
+
+/// As the best variant of it was found to be.
+fn with_best(program: ProgramReport, ratio: f64) -> ProgramReport {
+    let figures = figures(ratio, Verdict::Faster);
+    let (ratio, low, high) = (figures.ratio, figures.low, figures.high);
+    let best = Some("bundle".to_owned());
+    ProgramReport { best, ratio, low, high, reason: None, ..program }
+}
+
+/// A launch of a script whose last program takes the time.
+fn script() -> OptimizationReport {
+    let browser = "/usr/lib/chromium/chromium";
+    let bundle = measured("bundle (chromium)", 0.55, Verdict::Faster);
+    let variants = vec![
+        measured("default", 1.0, Verdict::Same),
+        VariantReport { program: Some(browser.to_owned()), ..bundle },
+    ];
+    let mut found = found(variants, "bundle (chromium)", None);
+    "/usr/bin/chromium".clone_into(&mut found.program);
+    let mut takes_most = with_best(program(browser, 0.655, 1, ""), 0.55);
+    takes_most.environment.push(("LD_LIBRARY_PATH".to_owned(), "/usr/lib/chromium".to_owned()));
+    let mut looked_up = with_best(program("/usr/bin/findmnt", 0.12, 1, ""), 0.96);
+    looked_up.variable = Some("PATH".to_owned());
+    found.programs = vec![
+        takes_most,
+        looked_up,
+        program("/usr/bin/grep", 0.05, 12, "not measurably faster"),
+        program("/usr/bin/true", 0.004, 100, "its share of the launch is below 2.0 %"),
+        program("/usr/bin/rm", 0.003, 2, "its share of the launch is below 2.0 %"),
+    ];
+    found
+}
+
+#[test]
+fn programs_of_a_launch() {
+    assert_snapshot!("optimization_script", fits(&view(&script(), &PLAIN)));
+    assert_snapshot!("optimization_script_40", view(&script(), &Style { width: 40, ..PLAIN }));
+    let mut driver = script();
+    driver.programs.push(with_best(program("/usr/bin/inkscape", 0.1, 1, ""), 0.9));
+    "/usr/bin/inkscape".clone_into(&mut driver.program);
+    driver.variants.push(measured("relr", 0.9, Verdict::Faster));
+    "relr".clone_into(&mut driver.best);
+    assert_snapshot!("optimization_driver", fits(&view(&driver, &PLAIN)));
 }

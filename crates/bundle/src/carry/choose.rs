@@ -178,7 +178,12 @@ impl<'a> Choice<'a> {
         let mut files = Vec::new();
         let mut taken: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut described = String::new();
-        for chosen in self.files.into_values() {
+        let mut all: Vec<Chosen> = self.files.into_values().collect();
+        // Inodes are others in every copy.
+        all.sort_by(|one, other| {
+            one.names.cmp(&other.names).then_with(|| one.from.cmp(&other.from))
+        });
+        for chosen in all {
             let own = chosen.image.soname.clone();
             let names =
                 own.iter().chain(chosen.names.iter().filter(|name| Some(*name) != own.as_ref()));

@@ -26,11 +26,11 @@ use fixups::Fixups;
 use freshness::Check;
 use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
-use loader::{Graph, Relocated};
+use loader::{Environment, Graph, Relocated};
 use model::BundleVa;
 use own_data::{OwnData, Reserved};
 use startup::Preamble;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Entries of the dynamic table besides the libraries that are needed.
@@ -49,6 +49,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) fixed: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
+    /// What the environment will tell the loader; otherwise as now.
+    pub(crate) set: Option<&'a Environment>,
     /// What is looked at when it is started.
     pub(crate) check: Check<'a>,
     /// What is carried beside it.
@@ -56,6 +58,14 @@ pub(crate) struct BundleSpec<'a> {
 }
 
 impl BundleSpec<'_> {
+    /// A variable that the loader will see.
+    pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
+        match self.set {
+            Some(environment) => environment.value(name),
+            None => std::env::var_os(name),
+        }
+    }
+
     /// That there is no bundle, for this reason.
     pub(crate) fn declined(&self, reason: impl Into<DeclineReason>) -> BundleError {
         BundleError::declined(self.program, reason)

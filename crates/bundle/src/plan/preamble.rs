@@ -25,7 +25,7 @@ pub(crate) fn new(
     let told = spec.told.unwrap_or(spec.program);
     let environment = match spec.check.kind {
         BundleCheck::Sealed => Vec::new(),
-        _ => Variable::of_the_loader(|name| std::env::var_os(name)),
+        _ => Variable::of_the_loader(|name| spec.variable(name)),
     };
     let tables = Tables {
         original: told.to_owned(),

@@ -7,7 +7,7 @@ use crate::plan::layout::Layout;
 use crate::prove::sources;
 use crate::write::content::Content;
 use files::reasons;
-use loader::Graph;
+use loader::{Environment, Graph};
 use model::ModuleId;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
 use model::text::{name, text};
@@ -30,7 +30,7 @@ pub(crate) fn of(
     memberships: &[Membership],
     contents: Vec<Content>,
     layout: &Layout<'_>,
-    options: &BundleOptions,
+    (options, environment): (&BundleOptions, &Environment),
     symbols_sha256: String,
 ) -> BundleManifest {
     let modules = graph.modules.iter().zip(memberships).zip(contents).enumerate();
@@ -54,6 +54,7 @@ pub(crate) fn of(
         immutable: options.immutable.iter().map(text).collect(),
         told: options.told.as_ref().map(text),
         own_name: options.own_name.as_ref().map(text),
+        library_path: environment.library_path.as_ref().map(text),
         modules: modules.collect(),
         warnings: Vec::new(),
         symbols_sha256: Some(symbols_sha256),
@@ -78,6 +79,10 @@ pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
         own_name: manifest.own_name.as_ref().map(|own| name(own)),
         include: manifest.include.iter().map(|file| name(file).into()).collect(),
         learnt: None,
+        environment: Some(Box::new(Environment {
+            library_path: manifest.library_path.as_ref().map(|path| name(path)),
+            ..Environment::default()
+        })),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
+mod script;
+
 use crate::args::values;
 use crate::exit::{self, Usage, WithCode};
 use crate::output;
@@ -87,6 +89,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         include: arguments.included()?,
         ..BundleOptions::default()
     };
+    if optimize::is_script(&program) {
+        os::interrupt::install();
+        script::refuse(&program, &command, &folder)?;
+    }
     let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
     if !arguments.arguments.is_empty() && !is_auto && !arguments.learn {
         let text = "arguments of the program are only for a launch that is recorded: use --prefetch \

@@ -75,8 +75,9 @@ fn remedy(next: &NextStep) -> String {
             let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
             let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
             let check = checked(options);
+            let set = with_library_path(options);
             format!(
-                "{record}headstart bundle{}{fixed}{check}{prefetch} --out {out} {}",
+                "{record}{set}headstart bundle{}{fixed}{check}{prefetch} --out {out} {}",
                 outside.collect::<String>(),
                 quoted(program)
             )
@@ -95,6 +96,12 @@ fn remedy(next: &NextStep) -> String {
             quoted(program)
         ),
     }
+}
+
+/// The variable with which the bundle is used, before the command.
+fn with_library_path(options: &BundleOptions) -> String {
+    let path = options.environment.as_ref().and_then(|set| set.library_path.as_ref());
+    path.map_or(String::new(), |path| format!("LD_LIBRARY_PATH={} ", quoted(path)))
 }
 
 /// The options for what is looked at when it is started.

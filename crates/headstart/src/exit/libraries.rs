@@ -215,9 +215,8 @@ impl Known for OptimizeError {
             OptimizeError::Lab(error) => error.code(),
             OptimizeError::UnknownVariant { .. } | OptimizeError::InMemory { .. } => USAGE,
             OptimizeError::Launch(error) => error.code(),
-            OptimizeError::Script { .. }
-            | OptimizeError::Privileged { .. }
-            | OptimizeError::Bundle { .. } => NO,
+            OptimizeError::NotFollowed { source, .. } => source.code(),
+            OptimizeError::Privileged { .. } | OptimizeError::Bundle { .. } => NO,
             OptimizeError::Fails { .. }
             | OptimizeError::Unsteady { .. }
             | OptimizeError::Check { .. } => PROGRAM_FAILED,
@@ -231,9 +230,6 @@ impl Known for OptimizeError {
     fn words(&self) -> String {
         match self {
             OptimizeError::Lab(error) => error.words(),
-            OptimizeError::Script { program, .. } => {
-                format!("{self}. To find it: headstart explain {program}")
-            }
             OptimizeError::Fails { by_loader: false, .. } => {
                 format!("{self} To treat this as success, use --ignore-failure.")
             }

@@ -1,6 +1,7 @@
-//! What errors of recordings mean.
+//! What errors of recordings mean, and of what is put on the system.
 
 use super::{FILES, Known, NO, NOT_PERMITTED};
+use install::ProgramError;
 use prefetch::launchers::InstallError;
 use prefetch::store::StoreError;
 
@@ -31,6 +32,20 @@ impl Known for InstallError {
             InstallError::Refused { .. } => NO,
             InstallError::Write(error) => error.code(),
             InstallError::Store(error) => error.code(),
+        }
+    }
+}
+
+impl Known for ProgramError {
+    fn code(&self) -> u8 {
+        match self {
+            ProgramError::Optimize(error) => error.code(),
+            ProgramError::Bundle(error) => error.code(),
+            ProgramError::Write(error) => error.code(),
+            ProgramError::Desktop(error) => error.code(),
+            ProgramError::Declined { .. } | ProgramError::NotFaster { .. } => NO,
+            ProgramError::Wrong { .. } | ProgramError::NotInstalled { .. } => NO,
+            _ => FILES,
         }
     }
 }

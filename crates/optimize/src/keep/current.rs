@@ -11,7 +11,7 @@ use loader::Environment;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Inventory, InventoryFile, Starts,
 };
-use model::optimization::{Manifest, OPTIMIZATION_SCHEMA};
+use model::optimization::{KeptPart, Manifest, OPTIMIZATION_SCHEMA};
 use model::text::{name, text};
 use rewrite::selfbind;
 use std::path::{Path, PathBuf};
@@ -161,11 +161,32 @@ fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
         found.used = starts == Starts::Original;
         (found.starts, found.instead) = (starts, instead);
     }
+    manifest.parts.iter().for_each(|part| of_part(folder, part, &mut found));
     let variant = manifest.figures.iter().find(|figures| figures.name == manifest.variant);
     let without_aslr = variant.is_some_and(|variant| !variant.keeps_aslr);
     let cold = variant.is_some_and(|variant| variant.cold.is_some());
     let command = manifest.command.clone();
     settled(found, NextStep::OptimizeAgain { command, without_aslr, cold })
+}
+
+/// A variant of another program of the launch: `run` leads to it, too.
+fn of_part(folder: &Path, part: &KeptPart, found: &mut BundleVerification) {
+    let place = folder.join(name(&part.folder));
+    match bundle::verify(&place) {
+        Ok(Verified { found: of_part, .. }) => {
+            found.files += of_part.files;
+            if found.changes.is_empty() && !of_part.used {
+                (found.starts, found.noticed) = (of_part.starts, of_part.noticed);
+                found.instead = of_part.instead;
+            }
+            found.changes.extend(of_part.changes);
+        }
+        Err(error) => {
+            let (path, error) = (text(&place), error.to_string());
+            found.changes.push(BundleChange { path, what: ChangeKind::Changed, found: error });
+            found.starts = Starts::Unknown;
+        }
+    }
 }
 
 fn of_selfbind(folder: &Path, path: &Path) -> Result<FolderVerification, BundleError> {

@@ -28,6 +28,10 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const FILES: &str = "files";
 pub(crate) const MANIFEST: &str = "headstart.json";
+/// Variants of other programs of the launch.
+const PARTS: &str = "parts";
+/// Links to these by the programs' names, in a folder for each variable.
+const BY_NAME: &str = "by-name";
 const RUN: &str = "run";
 /// Has a link of that very name while it is tried: programs may go by it.
 const TRIED: &str = ".tried";
@@ -44,6 +48,8 @@ pub struct ResultFolder {
     starts: Option<Starts>,
     /// What it was made of.
     kept: Inventory,
+    /// Links by which a launch finds variants of other programs, from the folder.
+    links: Vec<(PathBuf, PathBuf)>,
 }
 
 /// How `run` starts the program.
@@ -52,6 +58,8 @@ enum Starts {
     Linked(PathBuf),
     /// As a script.
     Scripted(PathBuf),
+    /// As a script that lists folders first in these variables.
+    Listed(PathBuf, Vec<(String, PathBuf)>),
 }
 
 impl ResultFolder {
@@ -69,7 +77,8 @@ impl ResultFolder {
             return Err(wrong(&folder, "it is not empty", BuildRemedy::AnotherResult));
         }
         let kept = Inventory::default();
-        let mut place = ResultFolder { folder, made, ours: Vec::new(), starts: None, kept };
+        let mut place =
+            ResultFolder { folder, made, ours: Vec::new(), starts: None, kept, links: Vec::new() };
         // Better now than after minutes of measuring.
         let probe = tempfile::tempfile_in(&place.folder);
         probe.map_err(|error| unwritten(&place.folder, error))?;
@@ -129,7 +138,71 @@ impl ResultFolder {
 
     /// Makes the original what is to be started, where no variant is better.
     pub fn start_original(&mut self, baseline: &Baseline) {
-        self.starts = Some(Starts::Scripted(baseline.program.path.clone()));
+        self.start_program(&baseline.program.path);
+    }
+
+    /// Makes this program what is to be started.
+    pub fn start_program(&mut self, program: &Path) {
+        self.starts = Some(Starts::Scripted(program.to_owned()));
+    }
+
+    /// A new and empty folder for a variant of another program of the launch.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn part(&mut self, name: &str) -> Result<PathBuf, OptimizeError> {
+        let parts = self.folder.join(PARTS);
+        if !self.ours.contains(&parts) {
+            self.ours.push(parts.clone());
+        }
+        let place = (1..).map(|number| parts.join(format!("{number}-{name}")));
+        let place = place.into_iter().find(|place| !place.exists()).unwrap_or(parts);
+        fs::create_dir_all(&place).map_err(|error| unwritten(&place, error))?;
+        Ok(place)
+    }
+
+    /// Links `run` of a variant in `place` by the program's name in a folder for this variable, which
+    /// `run` of this folder will list first; that folder.
+    ///
+    /// # Errors
+    /// The link cannot be made, or nothing was chosen that is to be started.
+    pub(crate) fn link_part(
+        &mut self,
+        variable: &str,
+        name: &str,
+        place: &Path,
+        run: &Path,
+    ) -> Result<PathBuf, OptimizeError> {
+        let listed = self.folder.join(BY_NAME).join(variable);
+        let failed = |error| unwritten(&listed, error);
+        let tried = place.join(BY_NAME);
+        if tried.exists() {
+            fs::remove_dir_all(&tried).map_err(failed)?;
+        }
+        fs::create_dir_all(&listed).map_err(failed)?;
+        let by_name = self.folder.join(BY_NAME);
+        if !self.ours.contains(&by_name) {
+            self.ours.push(by_name);
+        }
+        let target = run.strip_prefix(&self.folder).unwrap_or(run);
+        let target = Path::new("../..").join(target);
+        symlink(&target, listed.join(name)).map_err(failed)?;
+        self.links.push((Path::new(BY_NAME).join(variable).join(name), target));
+        let folder = (variable.to_owned(), listed.clone());
+        self.starts = match self.starts.take() {
+            Some(Starts::Linked(target)) => {
+                Some(Starts::Listed(self.folder.join(target), vec![folder]))
+            }
+            Some(Starts::Scripted(program)) => Some(Starts::Listed(program, vec![folder])),
+            Some(Starts::Listed(program, mut listed)) => {
+                if !listed.contains(&folder) {
+                    listed.push(folder);
+                }
+                Some(Starts::Listed(program, listed))
+            }
+            None => None,
+        };
+        Ok(listed)
     }
 
     /// Where a link goes that is tried.
@@ -159,7 +232,8 @@ impl ResultFolder {
         written.map_err(failed)?;
         let made = match &self.starts {
             Some(Starts::Linked(target)) => symlink(target, &run),
-            Some(Starts::Scripted(program)) => write(&run, &script(program), 0o777),
+            Some(Starts::Scripted(program)) => write(&run, &script(program, &[]), 0o777),
+            Some(Starts::Listed(program, listed)) => write(&run, &script(program, listed), 0o777),
             None => Err(io::Error::other("nothing was built in it")),
         };
         if let Err(error) = made {
@@ -179,19 +253,34 @@ impl ResultFolder {
         let path = Path::new(RUN);
         let run = match &self.starts {
             Some(Starts::Linked(target)) => kept_files::link(path, target),
-            Some(Starts::Scripted(program)) => kept_files::program(path, &script(program)),
+            Some(Starts::Scripted(program)) => kept_files::program(path, &script(program, &[])),
+            Some(Starts::Listed(program, listed)) => {
+                kept_files::program(path, &script(program, listed))
+            }
             None => return Err(io::Error::other("nothing was built in it")),
         };
-        let files = current::files(&self.folder, of_bundle, run)?;
+        let mut files = current::files(&self.folder, of_bundle, run)?;
+        files.extend(self.links.iter().map(|(path, target)| kept_files::link(path, target)));
         Ok(Manifest { kept: Inventory { files, ..self.kept.clone() }, ..manifest.clone() })
     }
 }
 
-/// Starts `program` by its path, with the arguments that it is given.
-fn script(program: &Path) -> Vec<u8> {
-    let quoted = shlex::bytes::try_quote(program.as_os_str().as_bytes());
-    let quoted = quoted.expect("a path has no zero bytes");
-    [b"#!/bin/sh\nexec ", &*quoted, b" \"$@\"\n"].concat()
+/// Starts `program` by its path, with the arguments that it is given. Variables list these folders
+/// before what they list.
+fn script(program: &Path, listed: &[(String, PathBuf)]) -> Vec<u8> {
+    let quoted = |path: &Path| {
+        let quoted = shlex::bytes::try_quote(path.as_os_str().as_bytes());
+        quoted.expect("a path has no zero bytes").into_owned()
+    };
+    let mut script = b"#!/bin/sh\n".to_vec();
+    for (variable, folder) in listed {
+        let before = format!("${{{variable}:+\":${variable}\"}}\nexport {variable}\n");
+        script.extend(
+            [format!("{variable}=").as_bytes(), &quoted(folder), before.as_bytes()].concat(),
+        );
+    }
+    script.extend([b"exec ", &*quoted(program), b" \"$@\"\n"].concat());
+    script
 }
 
 impl Drop for ResultFolder {

@@ -3,6 +3,7 @@
 use crate::optimization::{BindingProof, MadeOf};
 use crate::{Built, NotBuilt, Program};
 use bundle::{BundleOptions, Made};
+use loader::Environment;
 use model::bundle::BundleReadAhead;
 use model::figures::{bytes, plural};
 use rewrite::Declined;
@@ -40,13 +41,19 @@ pub fn fixed_ahead(program: &Program, folder: &Path) -> Result<Built, NotBuilt> 
     ahead(program, folder, true)
 }
 
+fn options(program: &Program, fixed: bool) -> BundleOptions {
+    let environment = Some(Box::new(Environment::of(&program.command)));
+    let told = program.told.clone();
+    BundleOptions { fixed, environment, told, ..BundleOptions::default() }
+}
+
 fn plain(program: &Program, folder: &Path, fixed: bool) -> Result<Built, NotBuilt> {
-    let options = BundleOptions { fixed, ..BundleOptions::default() };
+    let options = options(program, fixed);
     Ok(built(bundle::make(&program.path, folder, &options)?, fixed))
 }
 
 fn ahead(program: &Program, folder: &Path, fixed: bool) -> Result<Built, NotBuilt> {
-    let options = BundleOptions { fixed, ..BundleOptions::default() };
+    let options = options(program, fixed);
     let made = bundle::make_recorded(&program.path, &program.command, folder, &options)?;
     let Some(list) = made.manifest.read_ahead.as_ref().filter(|list| !is_empty(list)) else {
         let folder = folder.display();

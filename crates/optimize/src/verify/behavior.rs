@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What launches of the original do.
-pub(super) struct Expected {
+pub(crate) struct Expected {
     ending: Ending,
     streams: [Stream; 2],
     /// The user's own test decides besides.
@@ -53,13 +53,13 @@ impl Stream {
 }
 
 /// What the original and the variant are called. A program may tell its own name, as in an error.
-pub(super) struct Names {
+pub(crate) struct Names {
     /// The path that it is called by, and its last part: of the variant, of the original.
     pairs: [(OsString, OsString); 2],
 }
 
 impl Names {
-    pub(super) fn new(original: &Command, variant: &Command) -> Names {
+    pub(crate) fn new(original: &Command, variant: &Command) -> Names {
         let name = |command: &Command| command.argv.first().cloned().unwrap_or_default();
         let base = |name: &OsStr| Path::new(name).file_name().unwrap_or_default().to_owned();
         let (original, variant) = (name(original), name(variant));
@@ -106,7 +106,7 @@ fn replaced(text: &[u8], name: &[u8], by: &[u8]) -> Vec<u8> {
 
 impl Expected {
     /// From two launches of the original. `tested`: whether the user has a test besides.
-    pub(super) fn new(observed: &[Observed; 2], tested: bool) -> Expected {
+    pub(crate) fn new(observed: &[Observed; 2], tested: bool) -> Expected {
         let [first, second] = observed;
         let mut streams = [
             Stream::new("stdout", |o| &o.stdout, first),
@@ -117,20 +117,20 @@ impl Expected {
     }
 
     /// The streams that are not compared.
-    pub(super) fn uncompared(&self) -> Vec<&'static str> {
+    pub(crate) fn uncompared(&self) -> Vec<&'static str> {
         let unsteady = self.streams.iter().filter(|stream| stream.pattern.is_none());
         unsteady.map(|stream| stream.name).collect()
     }
 
     /// Why no variant can be shown to do what the original does.
-    pub(super) fn cannot_compare(&self) -> Option<VariantReason> {
+    pub(crate) fn cannot_compare(&self) -> Option<VariantReason> {
         let stream = *self.uncompared().first().filter(|_| !self.tested)?;
         Some(VariantReason::Incomparable { stream })
     }
 
     /// Whether `observed` is what the original does. Where the output differs the original is
     /// launched once `again`: what it writes may have changed with the time.
-    pub(super) fn compare(
+    pub(crate) fn compare(
         &mut self,
         observed: &Observed,
         names: &Names,

@@ -20,14 +20,16 @@ mod structure;
 
 use crate::baseline::check_command;
 use crate::{
-    Baseline, BindingProof, Built, Launches, Optimization, OptimizeError, Terms, VariantReason,
+    Baseline, BindingProof, Built, Launches, Observed, Optimization, OptimizeError, Terms,
+    VariantReason,
 };
-use behavior::Expected;
+pub(crate) use behavior::{Expected, Names};
+use loader::{Environment, Graph};
 use model::Ending;
 use os::LaunchError;
 use os::attend::AttendOptions;
 use references::References;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Why a variant is not offered, or why all work ends.
@@ -50,7 +52,7 @@ impl From<LaunchError> for Flaw {
     }
 }
 
-fn wrong(reason: impl Into<String>) -> Flaw {
+pub(crate) fn wrong(reason: impl Into<String>) -> Flaw {
     Flaw::Wrong(VariantReason::Found(reason.into()))
 }
 
@@ -69,6 +71,38 @@ pub struct Verifier<'a> {
 const SLOWER: f64 = 10.0;
 const SLOWER_S: f64 = 10.0;
 
+/// A variant whose files can be mapped and are protected as the originals are.
+pub(crate) struct Sound {
+    /// What the loader would do with it.
+    graph: Graph,
+    /// Its changed copies, and their originals.
+    copies: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Looks at the files of a variant, without a launch of it. Of the original: what the environment tells
+/// the loader, what that does with it, and its file.
+pub(crate) fn is_sound(
+    (environment, of_original, program): (&Environment, &Graph, &Path),
+    optimization: Optimization,
+    built: &Built,
+    folder: &Path,
+) -> Result<Sound, Flaw> {
+    let graph = structure::check(environment, built, folder)?;
+    hardening::kept(program, &built.run, optimization.keeps_aslr)?;
+    let copies = copies::find(built, folder, of_original, &graph);
+    for (copy, original) in &copies {
+        hardening::kept(original, copy, optimization.keeps_aslr)?;
+    }
+    Ok(Sound { graph, copies })
+}
+
+/// How long a variant may take.
+pub(crate) fn patience(observed: &[Observed; 2], terms: &Terms) -> Duration {
+    let slowest_us = observed.iter().map(|one| one.total_us).fold(0.0, f64::max);
+    let patience = Duration::try_from_secs_f64(slowest_us / 1e6 * SLOWER + SLOWER_S);
+    patience.unwrap_or(Duration::MAX).min(terms.timeout)
+}
+
 impl<'a> Verifier<'a> {
     /// A verifier of variants of `baseline`.
     pub fn new(
@@ -76,12 +110,10 @@ impl<'a> Verifier<'a> {
         terms: &'a Terms,
         launches: &'a mut Launches,
     ) -> Verifier<'a> {
-        let slowest_us = baseline.observed.iter().map(|o| o.total_us).fold(0.0, f64::max);
-        let patience = Duration::try_from_secs_f64(slowest_us / 1e6 * SLOWER + SLOWER_S);
         Verifier {
             expected: Expected::new(&baseline.observed, terms.check.is_some()),
             references: references::references(&baseline.graph, &copies::file),
-            patience: patience.unwrap_or(Duration::MAX).min(terms.timeout),
+            patience: patience(&baseline.observed, terms),
             baseline,
             terms,
             launches,
@@ -108,13 +140,9 @@ impl<'a> Verifier<'a> {
         built: &Built,
         folder: &Path,
     ) -> Result<(), Flaw> {
-        let graph = structure::check(&self.baseline.environment, built, folder)?;
         let program = &self.baseline.program.file;
-        hardening::kept(program, &built.run, optimization.keeps_aslr)?;
-        let copies = copies::find(built, folder, &self.baseline.graph, &graph);
-        for (copy, original) in &copies {
-            hardening::kept(original, copy, optimization.keeps_aslr)?;
-        }
+        let original = (&self.baseline.environment, &self.baseline.graph, program.as_path());
+        let Sound { graph, copies } = is_sound(original, optimization, built, folder)?;
         let original = copies::originals(copies, (&built.run, program));
         if built.bindings == BindingProof::Compared {
             let variant = references::references(&graph, &original);
@@ -129,6 +157,14 @@ impl<'a> Verifier<'a> {
         self.passes(optimization.name, &built.run)
     }
 
+    /// Whether `run` ends alike and writes the same, whatever it is called.
+    ///
+    /// # Errors
+    /// What it does otherwise.
+    pub fn behaves_alike(&mut self, run: &Path) -> Result<(), Flaw> {
+        self.behaves(&self.baseline.program.command_for(run))
+    }
+
     /// It ends alike and writes the same, twice.
     fn behaves(&mut self, command: &model::Command) -> Result<(), Flaw> {
         for _ in 0..2 {
@@ -136,7 +172,7 @@ impl<'a> Verifier<'a> {
             let (baseline, launches, timeout) =
                 (self.baseline, &mut *self.launches, self.terms.timeout);
             let again = &mut || launches.observe(&baseline.program.command, timeout);
-            let names = behavior::Names::new(&baseline.program.command, command);
+            let names = Names::new(&baseline.program.command, command);
             self.expected.compare(&observed, &names, again)?;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 pub mod asked;
 pub mod attend;
+pub mod background;
 pub mod cache;
 pub mod checks;
 pub mod clock;
@@ -21,9 +22,12 @@ pub mod launcher;
 pub mod lease;
 pub mod library_loads;
 pub mod loader_log;
+pub mod locks;
 pub mod memory;
+mod mount_space;
 pub mod perf;
 pub mod phrases;
+pub mod place;
 pub mod prefetch;
 pub mod probes;
 pub mod processes;
@@ -32,6 +36,7 @@ pub mod read_ahead;
 pub mod residency;
 pub mod samples;
 pub mod spawn;
+pub mod tool;
 pub mod trace;
 
 pub use error::{FailureKind, LaunchError};

@@ -105,18 +105,51 @@ pub fn install(
     own: &Path,
     record: Option<&Path>,
 ) -> Result<Installed, InstallError> {
-    let at = own.join(format!("{}{ENDING}", entry.id));
+    let refused = |reason: String| InstallError::refused(&entry.path, reason);
+    let words = front.words(record, false);
+    let words = words.iter().map(|word| quoted(word)).collect::<Result<Vec<_>, _>>();
+    let before = words.map_err(refused)?.join(" ") + " ";
+    let undo = front.undo(&copy_of(entry, own));
+    copied(entry, own, (Change::Before(before.as_bytes()), &undo))
+}
+
+/// Where an entry is copied to.
+pub fn copy_of(entry: &DesktopEntry, own: &Path) -> PathBuf {
+    own.join(format!("{}{ENDING}", entry.id))
+}
+
+/// Copies an entry to `own`, with another program in the place of that of its commands; `undo` is how
+/// one takes that back.
+///
+/// # Errors
+/// As [`install`].
+pub fn redirect(
+    entry: &DesktopEntry,
+    own: &Path,
+    program: &Path,
+    undo: &str,
+) -> Result<Installed, InstallError> {
+    let word = quoted(program.as_os_str());
+    let word = word.map_err(|reason| InstallError::refused(&entry.path, reason))?;
+    let plain = program.display().to_string().replace('\\', "\\\\");
+    let change = Change::Program { word: word.as_bytes(), plain: plain.as_bytes() };
+    copied(entry, own, (change, undo))
+}
+
+fn copied(
+    entry: &DesktopEntry,
+    own: &Path,
+    (change, undo): (Change<'_>, &str),
+) -> Result<Installed, InstallError> {
+    let at = copy_of(entry, own);
     let bytes = place::content(&entry.path, place::MOST_BYTES);
     let bytes = bytes.map_err(InstallError::io(&entry.path))?;
     let bytes = bytes.ok_or_else(|| {
         InstallError::refused(&entry.path, "it is no regular file of less than a mebibyte")
     })?;
     let refused = |reason: String| InstallError::refused(&entry.path, reason);
-    let words = front.words(record, false);
-    let words = words.iter().map(|word| quoted(word)).collect::<Result<Vec<_>, _>>();
-    let before = words.map_err(refused)?.join(" ") + " ";
-    let undo = front.undo(&at).replace('\\', "\\\\");
-    let rewritten = rewritten(&bytes, before.as_bytes(), undo.as_bytes()).map_err(refused)?;
+    let undo = undo.replace('\\', "\\\\");
+    let rewritten = rewritten(&bytes, change, undo.as_bytes()).map_err(refused)?;
     place::put(&at, &rewritten, InstalledKind::DesktopEntry, Permit::Created(0o666))
 }
 
@@ -146,8 +179,17 @@ fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((line[..at].trim_ascii(), line[at + 1..].trim_ascii()))
 }
 
-/// The entry with `before` in front of the program of each command.
-fn rewritten(bytes: &[u8], before: &[u8], undo: &[u8]) -> Result<Vec<u8>, String> {
+/// What becomes of a command.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    /// This comes in front of its program.
+    Before(&'a [u8]),
+    /// Another program comes in the place of its own: as a word of a command, and by itself.
+    Program { word: &'a [u8], plain: &'a [u8] },
+}
+
+/// The entry with each of its commands changed.
+fn rewritten(bytes: &[u8], change: Change<'_>, undo: &[u8]) -> Result<Vec<u8>, String> {
     if is_marked(bytes) {
         return Err("headstart has made this entry; the program's own one is needed".to_owned());
     }
@@ -161,7 +203,15 @@ fn rewritten(bytes: &[u8], before: &[u8], undo: &[u8]) -> Result<Vec<u8>, String
         match key_and_value(trimmed) {
             Some((b"Exec", value)) => {
                 let at = program_word(value)?.at;
-                out.extend([b"Exec=", &value[..at], before, &value[at..], ending].concat());
+                let (new, after) = match change {
+                    Change::Before(before) => (before, at),
+                    Change::Program { word, .. } => (word, words::end(value, at)),
+                };
+                out.extend([b"Exec=", &value[..at], new, &value[after..], ending].concat());
+            }
+            // It says whether the program is there.
+            Some((b"TryExec", _)) if let Change::Program { plain, .. } = change => {
+                out.extend([b"TryExec=", plain, ending].concat());
             }
             // Else it would be started by D-Bus, without headstart.
             Some((b"DBusActivatable", _)) => {

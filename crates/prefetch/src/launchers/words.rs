@@ -38,6 +38,24 @@ pub(super) fn divided(bytes: &[(usize, u8)]) -> Result<Vec<Word>, String> {
     Ok(words)
 }
 
+/// Where the word of a value of a desktop entry ends that begins at `at`.
+pub(super) fn end(value: &[u8], at: usize) -> usize {
+    let bytes = unescaped(value);
+    let after = bytes.iter().skip_while(|(place, _)| *place < at);
+    let (mut quote, mut escaped) = (None, false);
+    for &(place, byte) in after {
+        match byte {
+            b' ' | b'\t' if quote.is_none() && !escaped => return place,
+            _ if escaped => escaped = false,
+            b'\\' if quote != Some(b'\'') => escaped = true,
+            _ if quote == Some(byte) => quote = None,
+            b'"' | b'\'' if quote.is_none() => quote = Some(byte),
+            _ => {}
+        }
+    }
+    value.len()
+}
+
 /// The bytes of a value as they stand.
 pub(super) fn plain(value: &[u8]) -> Vec<(usize, u8)> {
     value.iter().copied().enumerate().collect()

@@ -18,6 +18,8 @@ pub const WORDS: CommandWords = CommandWords {
     check_machine: "headstart doctor",
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
+    install: "headstart install",
+    install_fixed: "headstart install --fixed",
     rerandomize: "headstart rerandomize",
 };
 

@@ -1,7 +1,7 @@
 //! What `optimize` found, told with the options that help.
 
 use model::figures::{count, plural};
-use model::optimization::OptimizationReport;
+use model::optimization::{OptimizationReport, VariantReport, VariantState};
 use model::{CalledModule, quoted};
 use optimize::{Optimized, VariantReason};
 
@@ -11,9 +11,28 @@ pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
     for (variant, reason) in report.variants.iter_mut().zip(&reasons) {
         variant.reason = reason.as_ref().map(words);
     }
+    allow_fixed(&mut report);
     report.notes.splice(0..0, uncompared.iter().map(|stream| note(stream, tested)));
     report.notes.extend(scattered.first().map(|module| order(module, &report)));
     report
+}
+
+/// Programs of which none but variants without ASLR can be made, and those were not allowed.
+fn allow_fixed(report: &mut OptimizationReport) {
+    let variants = &report.variants;
+    for program in report.programs.iter_mut().filter(|program| program.best.is_none()) {
+        let of_it = |variant: &&VariantReport| variant.program.as_ref() == Some(&program.path);
+        let mut tried = variants.iter().filter(of_it).filter(|one| one.keeps_aslr).peekable();
+        let only_declined =
+            tried.peek().is_some() && tried.all(|one| one.state == VariantState::Declined);
+        let not_allowed = variants
+            .iter()
+            .filter(of_it)
+            .any(|variant| !variant.keeps_aslr && variant.state == VariantState::NotTried);
+        if let Some(reason) = program.reason.as_mut().filter(|_| only_declined && not_allowed) {
+            reason.push_str("; try it at fixed addresses with --allow no-aslr");
+        }
+    }
 }
 
 fn words(reason: &VariantReason) -> String {

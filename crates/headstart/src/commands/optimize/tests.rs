@@ -1,6 +1,8 @@
 //! The whole way from the command line to the folder, with variants made for it.
 #![allow(clippy::unwrap_used)]
 
+mod programs;
+
 use super::*;
 use clap::Parser;
 use model::optimization::{Manifest, VariantReport, VariantState};

@@ -11,7 +11,6 @@
 //! `/proc/self/exe`; a guardian removes it where headstart is killed.
 
 mod copy;
-mod space;
 
 use super::watched::CacheIdentity;
 use crate::linux::cache;
@@ -19,12 +18,12 @@ use crate::linux::error::LaunchError;
 use crate::linux::host::is_always_in_memory;
 use crate::linux::interrupt;
 use crate::linux::kept_copy::guardian::Guardian;
+use crate::linux::mount_space::MountSpace;
 use crate::linux::perf::kernel_device;
 use crate::linux::residency::resident_pages;
 use copy::{KeepsName, LOADER_CACHE, Original};
 use files::Draft;
 use model::text;
-use space::MountSpace;
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

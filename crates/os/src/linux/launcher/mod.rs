@@ -29,6 +29,7 @@ mod wake;
 mod wire;
 
 use super::error::LaunchError;
+use super::place::PlacedFiles;
 use super::spawn::Child;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
@@ -145,6 +146,16 @@ impl Launcher {
     /// Sets how launches run. Fails where real-time scheduling or the CPU is not permitted.
     pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
         self.ask(&Order::Configure(configuration), &[], None, &mut Unwatched).map(|_| ())
+    }
+
+    /// From now on every launch sees the files of `place` instead of those that they cover, and nobody
+    /// else does. To be called once.
+    ///
+    /// # Errors
+    /// [`LaunchError::NotPermitted`] where this user may not; otherwise a file that is missing, or one
+    /// with privileges.
+    pub fn enter(&mut self, place: &PlacedFiles) -> Result<(), LaunchError> {
+        self.ask(&Order::Enter(place.clone()), &[], None, &mut Unwatched).map(|_| ())
     }
 
     /// Prepares a command with its stdin, stdout and stderr, and extra environment variables.

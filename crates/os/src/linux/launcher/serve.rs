@@ -9,6 +9,7 @@ use super::{
 };
 use crate::linux::error::LaunchError;
 use crate::linux::host;
+use crate::linux::place::PlacedFiles;
 use crate::linux::processes;
 use crate::linux::spawn::Prepared;
 use model::{Ending, Reading, Until};
@@ -22,7 +23,7 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     become_launcher(parent);
     let greeted = stream.write_all(&processes::own_pid().to_le_bytes()).is_ok();
     let mut launcher =
-        Server { configuration: Configuration::default(), slots: Vec::new(), held: None };
+        Server { parent, configuration: Configuration::default(), slots: Vec::new(), held: None };
     while greeted && !told_to_leave() {
         launcher.stay_awake(&stream);
         let Ok(Some((request, fds))) = wire::receive::<Order>(&mut stream) else { break };
@@ -56,6 +57,8 @@ fn too_many_files() -> LaunchError {
 }
 
 struct Server {
+    /// The guardian.
+    parent: libc::pid_t,
     configuration: Configuration,
     slots: Vec<Slot>,
     held: Option<HeldCopies>,
@@ -103,6 +106,7 @@ impl Server {
                 self.launch(slot, &spec, purpose).map(Reply::Launched)
             }
             Order::Hold { slot, request } => self.hold(slot, request),
+            Order::Enter(place) => self.enter(&place),
             Order::Release => {
                 if let Some(held) = self.held.take() {
                     held.end();
@@ -119,6 +123,13 @@ impl Server {
     fn configure(&mut self, configuration: Configuration) -> Result<Reply, LaunchError> {
         schedule::apply(configuration)?;
         self.configuration = configuration;
+        Ok(Reply::Done)
+    }
+
+    fn enter(&self, place: &PlacedFiles) -> Result<Reply, LaunchError> {
+        place.enter()?;
+        // A user namespace brings new credentials, with which the kernel may drop this wish.
+        leave::live_and_die_with(self.parent, c"launcher");
         Ok(Reply::Done)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Configuration, CopiesRequest, Held, LaunchRecord, LaunchSpec};
 use crate::linux::error::FailureKind;
+use crate::linux::place::PlacedFiles;
 use model::Command;
 use rustix::io::Errno;
 use rustix::net::{
@@ -47,6 +48,8 @@ pub enum Order {
     },
     /// End the copies that are held.
     Release,
+    /// Put files in the place of others, for all launches from now on.
+    Enter(PlacedFiles),
 }
 
 /// What a kept command is launched for.

@@ -1,6 +1,7 @@
 //! The file that says what the settings were before they were changed.
 
 use super::setting::{self, RestoredDevice};
+use crate::linux::locks;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
@@ -127,39 +128,10 @@ impl Folder {
 
     /// The process that has locked the file, as `/proc/locks` says.
     pub(super) fn holder(&self) -> Option<libc::pid_t> {
-        let data = fs::metadata(LOCK).ok()?;
-        holder_in(&fs::read_to_string("/proc/locks").ok()?, data.dev(), data.ino())
+        locks::holder(Path::new(LOCK))
     }
-}
-
-/// The process in a line such as `1: FLOCK  ADVISORY  WRITE 77 00:19:345 0 EOF`.
-fn holder_in(locks: &str, device: u64, inode: u64) -> Option<libc::pid_t> {
-    let file = format!("{:02x}:{:02x}:{inode}", libc::major(device), libc::minor(device));
-    locks.lines().find_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        // Lines of those who wait have an arrow behind the number.
-        let [_, "FLOCK", _, _, pid, locked, ..] = words[..] else { return None };
-        // Where it is in another container it has no number here.
-        pid.parse().ok().filter(|pid| locked == file && *pid > 0)
-    })
 }
 
 fn named(path: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("'{path}': {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_has_locked_a_file_is_read_from_the_kernels_list() {
-        let locks = "1: POSIX  ADVISORY  WRITE 11 00:1a:345 0 EOF\n\
-                     2: FLOCK  ADVISORY  WRITE 22 00:1a:3456 0 EOF\n\
-                     3: FLOCK  ADVISORY  WRITE 33 00:1a:345 0 EOF\n\
-                     3: -> FLOCK  ADVISORY  WRITE 44 00:1a:345 0 EOF\n";
-        assert_eq!(holder_in(locks, libc::makedev(0, 0x1a), 345), Some(33));
-        assert_eq!(holder_in(locks, libc::makedev(1, 0x1a), 345), None);
-        assert_eq!(holder_in("7: FLOCK  ADVISORY  WRITE 0 00:01:5 0 EOF", 1, 5), None);
-    }
 }

@@ -1,5 +1,6 @@
 //! The marks of an image, and what is done when a process executes a new one.
 
+use super::LoaderVariables;
 use super::arch;
 use super::breakpoints::BreakpointPurpose;
 use super::images::{self, Image};
@@ -89,8 +90,11 @@ impl Session<'_> {
             steps: Vec::new(),
         };
         if let Some(state) = self.processes.get_mut(process) {
+            let index = state.record.images.len();
             state.record.images.push(image);
             state.executed = None;
+            let set = start::loader_variables(tid).unwrap_or_default();
+            self.variables.push(LoaderVariables { process, image: index, set });
         }
         if let Err(note) = self.examine(tid, process) {
             self.note(process, note);

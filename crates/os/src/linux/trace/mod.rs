@@ -36,8 +36,10 @@ pub use waits::{RecordedWait, WaitStack, accounted};
 
 use super::LaunchError;
 use super::launcher::GRACE;
+use super::place::PlacedFiles;
 use super::spawn::{Prepared, Setup};
 use model::{BundleStart, Command, Ending, PhaseTrace, ThreadLife};
+use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::time::Duration;
 use tracer::{Limits, Tracer};
@@ -62,6 +64,8 @@ pub struct TraceRequest {
     pub end_at_entry: bool,
     /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
     pub timeout: Duration,
+    /// Files that the launch sees in the place of others; needs root.
+    pub place: Option<PlacedFiles>,
     /// CPU for tracer and tracees, which makes stops several times cheaper; `None` leaves them
     /// where the scheduler puts them.
     pub cpu: Option<u32>,
@@ -80,11 +84,23 @@ impl TraceRequest {
             keep_stacks: false,
             bundles: Vec::new(),
             end_at_entry: false,
+            place: None,
             timeout: Duration::from_secs(60),
             cpu: u32::try_from(cpu).ok(),
             stdio,
         }
     }
+}
+
+/// What the environment of an executed image tells the loader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoaderVariables {
+    /// Index of the process in the trace.
+    pub process: usize,
+    /// Index of the image among those of the process.
+    pub image: usize,
+    /// Variables whose names begin with `LD_`, with their values.
+    pub set: Vec<(String, OsString)>,
 }
 
 /// A traced launch.
@@ -96,6 +112,8 @@ pub struct TracedLaunch {
     pub threads: Vec<ThreadLife>,
     /// Where threads waited, in order of the end of each wait; only when that was asked for.
     pub waits: Vec<RecordedWait>,
+    /// What the environment told the loader of each executed image.
+    pub variables: Vec<LoaderVariables>,
     /// How the launched process ended.
     pub ending: Ending,
     /// Processes that it left running; they have been ended.
@@ -128,6 +146,7 @@ fn follow(
     request: &TraceRequest,
     command: &Command,
 ) -> Result<TracedLaunch, LaunchError> {
+    request.place.as_ref().map_or(Ok(()), PlacedFiles::enter)?;
     arch::prepare();
     let map_library = images::prepare(&command.program);
     let filter = filter::build(&filter::Wanted {

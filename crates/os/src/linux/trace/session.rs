@@ -8,7 +8,7 @@ use super::functions::{FunctionRecording, Hold, TrapDisposition, TrapState};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::waits::{RecordedWait, Waiting};
-use super::{TraceRequest, TracedLaunch};
+use super::{LoaderVariables, TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
@@ -87,6 +87,7 @@ pub(super) struct Session<'a> {
     pub file_calls: Vec<FileCall>,
     pub waits: Vec<RecordedWait>,
     pub threads: Vec<ThreadLife>,
+    pub variables: Vec<LoaderVariables>,
     pub stops: u32,
     /// The functions that are called, where they are recorded.
     pub recording: Option<FunctionRecording>,
@@ -109,6 +110,7 @@ impl<'a> Session<'a> {
             file_calls: Vec::new(),
             waits: Vec::new(),
             threads: Vec::new(),
+            variables: Vec::new(),
             stops: 0,
             recording: None,
         };

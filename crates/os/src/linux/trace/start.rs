@@ -4,7 +4,7 @@
 use super::ptrace::{self, Tid};
 use model::text::text;
 use model::{LoadBias, MappedVa};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -59,6 +59,18 @@ pub(super) fn arguments(tid: Tid) -> io::Result<Vec<String>> {
 pub(super) fn is_audited(tid: Tid) -> io::Result<bool> {
     let strings = fs::read(ptrace::proc_path(tid, "environ"))?;
     Ok(strings.split(|&byte| byte == 0).any(|variable| variable.starts_with(b"LD_AUDIT=")))
+}
+
+/// The variables of a process whose names begin with `LD_`.
+pub(super) fn loader_variables(tid: Tid) -> io::Result<Vec<(String, OsString)>> {
+    let strings = fs::read(ptrace::proc_path(tid, "environ"))?;
+    let variable = |bytes: &[u8]| {
+        let at = bytes.iter().position(|&byte| byte == b'=')?;
+        let (name, value) = (bytes.get(..at)?, bytes.get(at + 1..)?);
+        let name = std::str::from_utf8(name).ok().filter(|name| name.starts_with("LD_"))?;
+        Some((name.to_owned(), OsStr::from_bytes(value).to_owned()))
+    };
+    Ok(strings.split(|&byte| byte == 0).filter_map(variable).collect())
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_refused_or_rewritten_and_recognized(text in "(\\[Desktop Entry\\]|Exec=|env |[a\"'\\\\%=#\r\n \t\u{e9}]){0,30}") {
-        let found = rewritten(text.as_bytes(), b"front -- ", b"undo");
+        let found = rewritten(text.as_bytes(), Change::Before(b"front -- "), b"undo");
         prop_assert!(found.is_err() || is_marked(&found.unwrap()));
     }
 }
@@ -129,4 +129,23 @@ fn what_is_no_text_is_not_quoted() {
     assert!(
         quoted(OsStr::from_bytes(b"/caf\xe9")).is_err() && quoted(OsStr::new("/a\nb")).is_err()
     );
+}
+
+#[test]
+fn another_program_takes_the_place_of_that_of_all_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own");
+    let program = Path::new("/home/a user/.local/bin/sh");
+    let entry = entry(folder.path(), &ENTRY.replace("Exec=sh -c", "Exec=\"/bin/s\\\\h\" -c"));
+    let done = redirect(&entry, &own, program, "undo sh").unwrap();
+    let text = std::fs::read_to_string(&done.path).unwrap();
+    let word = "\"/home/a user/.local/bin/sh\"";
+    let wanted = ENTRY
+        .replace("Exec=sh -c", &format!("Exec={word} -c"))
+        .replace("Exec = env A=1 B=\"2 3\" /bin/sh ", &format!("Exec=env A=1 B=\"2 3\" {word} "))
+        .replace("TryExec=sh", &format!("TryExec={}", program.display()))
+        .replace("DBusActivatable=true", "DBusActivatable=false")
+        .replace("[Desktop Entry]\n", "[Desktop Entry]\nX-Headstart-Undo=undo sh\n");
+    assert_eq!(text, wanted);
+    assert_eq!(made(&done.path).unwrap(), Some(InstalledKind::DesktopEntry));
 }

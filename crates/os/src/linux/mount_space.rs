@@ -16,7 +16,7 @@ const READ_ONLY: u64 = 1;
 
 /// The calling thread is in a mount namespace of its own until it ends; what it starts is, too. What
 /// is mounted there is seen by nobody else; what others mount is seen there.
-pub(super) struct MountSpace {
+pub(in crate::linux) struct MountSpace {
     /// It is of one thread.
     _thread: PhantomData<*const ()>,
 }
@@ -24,7 +24,7 @@ pub(super) struct MountSpace {
 impl MountSpace {
     /// # Errors
     /// Only root may, and some containers refuse it to root. Nothing has changed for anybody else.
-    pub(super) fn enter() -> io::Result<MountSpace> {
+    pub(in crate::linux) fn enter() -> io::Result<MountSpace> {
         // SAFETY: no file descriptors and no memory are unshared. The calling thread gets a working
         // folder of its own, which is where it was.
         unsafe { unshare_unsafe(UnshareFlags::NEWNS)? };
@@ -38,7 +38,7 @@ impl MountSpace {
     ///
     /// # Errors
     /// What the system says; mount_setattr(2) is there since Linux 5.12.
-    pub(super) fn cover(&self, copy: &File, path: &Path) -> io::Result<()> {
+    pub(in crate::linux) fn cover(&self, copy: &File, path: &Path) -> io::Result<()> {
         let flags = OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::AT_EMPTY_PATH;

@@ -1,0 +1,85 @@
+//! A script in the place of a program: which program to name instead.
+
+use crate::exit::{self, WithCode};
+use anyhow::Result;
+use model::optimization::ProgramReport;
+use model::{Command, quoted, quoted_path};
+use optimize::Terms;
+use std::path::Path;
+use std::time::Duration;
+
+/// A launch that takes longer is not followed to its end.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Why a script is not bundled, and which program takes the time: as read, or with `arguments` as a launch
+/// shows it.
+///
+/// # Errors
+/// Always.
+pub fn refuse(script: &Path, command: &Command, folder: &Path) -> Result<()> {
+    let text = match command.argv.len() {
+        0 | 1 => read(script),
+        _ => followed(script, command, folder)?,
+    };
+    let text = format!("{} is a script, which has no libraries. {text}", quoted(script));
+    Err(WithCode { code: exit::NO, text }.into())
+}
+
+/// What can be read of it.
+fn read(script: &Path) -> String {
+    if let Some(program) = optimize::last_exec(script).filter(|one| !optimize::is_script(one)) {
+        return format!(
+            "Its last command executes {0}, which the script finds by this path. So that it starts \
+             faster there: headstart install {0}",
+            quoted(&program)
+        );
+    }
+    match optimize::interpreter_of(script) {
+        Some(interpreter) => format!(
+            "{0} reads it. So that it starts faster: headstart install {0}",
+            quoted(&interpreter)
+        ),
+        None => format!(
+            "Which of the programs that it starts takes the time, and what a bundle of it gains, a \
+             launch shows: headstart optimize -- {} ARGUMENTS",
+            quoted_path(script)
+        ),
+    }
+}
+
+/// What a launch shows.
+fn followed(script: &Path, command: &Command, folder: &Path) -> Result<String> {
+    let terms = Terms { timeout: TIMEOUT, ignore_failure: true, cpu: None, check: None };
+    let programs = optimize::programs_of(command, &terms)?;
+    let Some(program) = programs.first().filter(|program| program.reason.is_none()) else {
+        return Ok(
+            "None of the programs that this launch starts would gain by a bundle.".to_owned()
+        );
+    };
+    Ok(format!(
+        "In this launch {} takes {} of the time, and loading it {}. So that it starts faster there: {}. \
+         What the launch gains by it: headstart optimize --only bundle --out {} -- {} {}",
+        quoted(&program.path),
+        percent(program.share),
+        percent(program.loading_share),
+        install(program),
+        quoted_path(folder),
+        quoted_path(script),
+        arguments(command)
+    ))
+}
+
+fn percent(share: Option<f64>) -> String {
+    format!("{:.0} %", share.unwrap_or(0.0) * 100.0)
+}
+
+fn arguments(command: &Command) -> String {
+    let words: Vec<String> = command.argv.iter().skip(1).map(quoted).collect();
+    words.join(" ")
+}
+
+fn install(program: &ProgramReport) -> String {
+    let set = program.environment.iter().filter(|(name, _)| name == "LD_LIBRARY_PATH");
+    let set: String = set.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
+    format!("{set}headstart install {}", quoted(&program.path))
+}

@@ -1,0 +1,86 @@
+//! `headstart install`: optimized programs in the place of the originals.
+
+use crate::args::split;
+use crate::exit::Usage;
+use crate::output;
+use crate::programs::{self, ScopeArgs};
+use crate::progress::StatusLine;
+use anyhow::Result;
+use install::ProgramRequest;
+use model::{ProgramVariant, text};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Put optimized programs in the place of the originals
+///
+/// Makes a bundle of each program and its libraries, verifies that it does what the original does, and
+/// measures it. If it is faster, it is what is started by the program's name from now on. For root on
+/// Debian, the original is diverted (dpkg-divert), so that package checks stay clean; elsewhere, and for
+/// other users, a link in a folder ahead in PATH starts the bundle. Where a library has changed the
+/// bundle starts the original, until headstart renew makes it again; that happens by itself after package
+/// changes. headstart remove undoes all of it.
+///
+/// To verify and measure it, each program is launched many times with --version, or --help, or as
+/// --launch says.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The programs: paths, or names to look up in PATH
+    #[arg(required = true, value_name = "PROGRAM")]
+    programs: Vec<OsString>,
+    /// Load at fixed addresses, which change when it is renewed: faster still, but without
+    /// address-space layout randomization (ASLR) in between
+    #[arg(long)]
+    fixed: bool,
+    /// Arguments of the launch by which programs are verified and measured; it has to end by itself and
+    /// to do no harm
+    #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
+    launch: Option<String>,
+    /// The folder for links to programs that are not diverted [default: ~/.local/bin, for root
+    /// /usr/local/bin]
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Installs them.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let launch = arguments.launch.as_deref().map(split).transpose()?;
+    let requests = arguments.programs.iter().map(|program| request(program, launch.clone()));
+    let requests = requests.collect::<Result<Vec<_>>>()?;
+    let places = arguments.scope.places(arguments.into.as_deref())?;
+    os::interrupt::install();
+    let line = StatusLine::new();
+    let (mut done, all) = (0_usize, requests.len());
+    let mut observe = |name: &str| {
+        line.show(done as f64 / all as f64, format!("installing {name}"));
+        done += 1;
+    };
+    let variant = if arguments.fixed { ProgramVariant::Fixed } else { ProgramVariant::Movable };
+    let mut report = install::install(&places, &requests, variant, &mut observe)?;
+    line.clear();
+    if places.hooks.is_empty() && report.programs.iter().any(|program| program.place.is_some()) {
+        report.notes.push(
+            "programs are not renewed by themselves here: run headstart renew after upgrades, or \
+             have cron do so; for root, headstart's own file and all folders that it is in have to \
+             belong to root alone"
+                .to_owned(),
+        );
+    }
+    programs::tell(report, arguments.json, false)
+}
+
+fn request(program: &OsString, launch: Option<Vec<OsString>>) -> Result<ProgramRequest> {
+    if program.is_empty() {
+        return Err(Usage("a program has no name".to_owned()).into());
+    }
+    let command = os::program::resolve(std::slice::from_ref(program))?;
+    let found = os::program::lasting_path(&command.program).map_err(|error| {
+        Usage(format!("{}: its folder cannot be found: {error}", output::quoted(&command.program)))
+    })?;
+    Ok(ProgramRequest { named: text::text(program), program: found, launch })
+}

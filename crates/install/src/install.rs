@@ -1,0 +1,322 @@
+//! Programs are put in the place of their originals.
+
+use crate::diversion::{Diversion, original_of};
+use crate::journal::{self, Journal};
+use crate::made::{self, Original};
+use crate::remove::undo;
+use crate::stop::Stop;
+use crate::workshop::Workshop;
+use crate::{InstallPlaces, ProgramError, linked, refuse, swap};
+use model::{
+    InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport,
+    ProgramVariant, ProgramsReport, Verdict, text,
+};
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A program that is to be installed.
+#[derive(Clone, Debug)]
+pub struct ProgramRequest {
+    /// As it was named.
+    pub named: String,
+    /// Its file as it was found, links not followed.
+    pub program: PathBuf,
+    /// Arguments of the launch by which it is verified; the usual ones where there are none.
+    pub launch: Option<Vec<OsString>>,
+}
+
+/// Installs programs one after the other; `observer` is told of each before it is begun.
+///
+/// # Errors
+/// Somebody else is at work, the folder of all programs cannot be used, or the user wants to stop. What
+/// becomes of each program is in the report.
+pub fn install(
+    places: &InstallPlaces,
+    requests: &[ProgramRequest],
+    variant: ProgramVariant,
+    observer: &mut dyn FnMut(&str),
+) -> Result<ProgramsReport, ProgramError> {
+    refuse::check_environment()?;
+    let workshop = Workshop::enter(places)?;
+    let done = install_all(places, requests, variant, observer);
+    if journal::all(&places.state).is_ok_and(|(all, unread)| all.is_empty() && unread.is_empty()) {
+        workshop.close(&places.state);
+    }
+    done
+}
+
+fn install_all(
+    places: &InstallPlaces,
+    requests: &[ProgramRequest],
+    variant: ProgramVariant,
+    observer: &mut dyn FnMut(&str),
+) -> Result<ProgramsReport, ProgramError> {
+    made::can_start(places)?;
+    journal::sweep_all(&places.state);
+    let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
+    for request in requests {
+        made::stop_if_asked()?;
+        observer(&request.named);
+        let one = Work { places, stop: &Stop::default() }.install(request, variant);
+        report.programs.push(one.or_else(|error| failed(&request.named, &request.program, error))?);
+    }
+    if report.programs.iter().any(|program| program.place.is_some()) {
+        let fixed = "A program at fixed addresses has the same ones at every start until it is renewed, which \
+                     helps attackers.";
+        report.notes.extend((variant == ProgramVariant::Fixed).then(|| fixed.to_owned()));
+        report.notes.extend(places.hooks.write(&places.state));
+    }
+    Ok(report)
+}
+
+/// What is told of a program that is not installed, unless all work ends.
+pub(crate) fn failed(
+    named: &str,
+    program: &Path,
+    error: ProgramError,
+) -> Result<ProgramReport, ProgramError> {
+    let outcome = match &error {
+        ProgramError::Stopped => return Err(error),
+        error if error.is_interrupt() => return Err(ends(error)),
+        ProgramError::Declined { .. } | ProgramError::NotInstalled { .. } => {
+            ProgramOutcome::Declined
+        }
+        ProgramError::Optimize(refused) if is_refusal(refused) => ProgramOutcome::Declined,
+        ProgramError::NotFaster { .. } => ProgramOutcome::NotFaster,
+        _ => ProgramOutcome::Failed,
+    };
+    let (reason, advice) = match error {
+        ProgramError::Declined { reason, advice, .. } => (reason, advice),
+        ProgramError::NotFaster { found, .. } | ProgramError::Wrong { found, .. } => (found, None),
+        ProgramError::NotInstalled { .. } => ("headstart has not installed it".to_owned(), None),
+        error => (error.to_string(), None),
+    };
+    Ok(ProgramReport {
+        named: named.to_owned(),
+        program: Some(text::text(program)),
+        outcome,
+        reason: Some(reason),
+        advice,
+        variant: None,
+        place: None,
+        gain: None,
+        notes: Vec::new(),
+    })
+}
+
+fn ends(_: &ProgramError) -> ProgramError {
+    optimize::OptimizeError::from(os::LaunchError::Interrupted).into()
+}
+
+fn is_refusal(error: &optimize::OptimizeError) -> bool {
+    use optimize::OptimizeError::{Bundle, Privileged, Script};
+    matches!(error, Bundle { .. } | Privileged { .. } | Script { .. })
+}
+
+/// The work at one program.
+pub(crate) struct Work<'a> {
+    pub(crate) places: &'a InstallPlaces,
+    pub(crate) stop: &'a Stop,
+}
+
+impl Work<'_> {
+    fn install(
+        &self,
+        request: &ProgramRequest,
+        variant: ProgramVariant,
+    ) -> Result<ProgramReport, ProgramError> {
+        let file = request.program.canonicalize().map_err(ProgramError::io(&request.program))?;
+        if let Some(present) = self.present(request, &file)? {
+            return Ok(present);
+        }
+        let graph = refuse::graph(&file)?;
+        refuse::check(&file, &graph, variant == ProgramVariant::Fixed)?;
+        drop(graph);
+        let place = self.place(&request.program, &file)?;
+        let program = match &place {
+            ProgramPlace::Diversion { .. } => file.clone(),
+            ProgramPlace::Folder { .. } => request.program.clone(),
+        };
+        let mut original = Original::observe(&program, &program, request.launch.as_deref())?;
+        let state = InstalledProgram {
+            schema: PROGRAMS_SCHEMA,
+            headstart: env!("CARGO_PKG_VERSION").to_owned(),
+            name: journal::free_name(&self.places.state, &program),
+            program: text::text(&program),
+            variant,
+            place,
+            step: InstallStep::Begun,
+            launch: original.arguments.clone(),
+            gain: None,
+            renewed_unix_s: None,
+            ours: Vec::new(),
+        };
+        let mut journal = Journal::begin(&self.places.state, state)?;
+        match self.begun(&mut journal, &mut original) {
+            Ok(()) => Ok(installed(request, &file, &journal)),
+            Err(ProgramError::Stopped) => Err(ProgramError::Stopped),
+            Err(error) => {
+                undo(self.places, journal, self.stop)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// All steps from the first change on.
+    fn begun(&self, journal: &mut Journal, original: &mut Original) -> Result<(), ProgramError> {
+        if let Some(dpkg) = &self.places.dpkg
+            && let Some(diversion) = Diversion::of(journal, dpkg, self.stop)
+        {
+            let _locked = dpkg.locked(self.places.patience)?;
+            diversion.divert(journal)?;
+        }
+        let program = journal.program();
+        let made = made::make(journal, &made::original(journal))?;
+        made::stop_if_asked()?;
+        let fixed = journal.state.variant == ProgramVariant::Fixed;
+        original.verify(&program, &journal.bundle(), &made, fixed)?;
+        let gain = original.measure(&program, &made.run)?;
+        if gain.verdict != Verdict::Faster {
+            return Err(ProgramError::NotFaster { program, found: not_faster(&gain) });
+        }
+        journal.state.gain = Some(gain.ratio);
+        journal.state.renewed_unix_s = made::now();
+        journal.reach(InstallStep::Made)?;
+        self.stop.here()?;
+        self.put_in_place(journal)?;
+        original.verify_in_place(&program, &started(journal))
+    }
+
+    /// The bundle is what is started from now on.
+    pub(crate) fn put_in_place(&self, journal: &mut Journal) -> Result<(), ProgramError> {
+        let dpkg = self.places.dpkg.as_ref();
+        match dpkg.and_then(|dpkg| Diversion::of(journal, dpkg, self.stop)) {
+            Some(diversion) => diversion.put_in_place(journal),
+            None => linked::put_in_place(journal, self.places, self.stop),
+        }
+    }
+
+    /// What is told of a program that is installed; one whose installation was interrupted is put
+    /// back as it was first.
+    fn present(
+        &self,
+        request: &ProgramRequest,
+        file: &Path,
+    ) -> Result<Option<ProgramReport>, ProgramError> {
+        let (journals, _) = journal::all(&self.places.state)?;
+        for journal in journals {
+            let program = journal.program();
+            let is_it = program == file
+                || program == request.program
+                || journal.run().canonicalize().is_ok_and(|run| run == file);
+            if is_it && journal.state.step == InstallStep::InPlace {
+                let report = installed(request, file, &journal);
+                return Ok(Some(ProgramReport { outcome: ProgramOutcome::Present, ..report }));
+            }
+            if is_it {
+                undo(self.places, journal, self.stop)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// How the program is to be started, if nothing is in the way.
+    fn place(&self, named: &Path, file: &Path) -> Result<ProgramPlace, ProgramError> {
+        if let Some(dpkg) = &self.places.dpkg
+            && let Some(owner) = dpkg.owner(file)?
+        {
+            refuse::check_package(file, &owner, dpkg)?;
+            if let Some(to) = dpkg.diverted_to(&owner.known_as)? {
+                let by = dpkg.diverted_by(&owner.known_as)?;
+                let reason = format!("{by} diverts it to {} already; it stays", to.display());
+                return Err(ProgramError::declined(file, reason));
+            }
+            if dpkg.is_diverted_here(file)? || dpkg.is_diverted_here(&owner.known_as)? {
+                let reason = "another program's diversion leads to it; it stays";
+                return Err(ProgramError::declined(file, reason));
+            }
+            let original = original_of(file);
+            if swap::is_there(&original)? {
+                let found = "headstart has not left it there, and needs that name; look what it is, \
+                             and move it away";
+                return Err(ProgramError::in_the_way(&original, found));
+            }
+            return Ok(ProgramPlace::Diversion {
+                original: text::text(&original),
+                known_as: text::text(&owner.known_as),
+                package: owner.package,
+            });
+        }
+        let link = self.places.links.join(named.file_name().unwrap_or_default());
+        if named.parent().is_some_and(|folder| is_folder(folder, &self.places.links)) {
+            let reason = "no package owns it, so its place is not taken, and it is in the folder for \
+                          links itself: name another folder that comes ahead of that in PATH";
+            return Err(ProgramError::declined(file, reason));
+        }
+        linked::is_free(&link)?;
+        let (link, desktop_entries) = (text::text(&link), Vec::new());
+        Ok(ProgramPlace::Folder { link, desktop_entries })
+    }
+}
+
+fn is_folder(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| Some(one) == other.canonicalize().ok())
+}
+
+/// The path by which a program is started once it is in place.
+pub(crate) fn started(journal: &Journal) -> PathBuf {
+    match &journal.state.place {
+        ProgramPlace::Diversion { .. } => journal.program(),
+        ProgramPlace::Folder { link, .. } => text::name(link).into(),
+    }
+}
+
+pub(crate) fn not_faster(gain: &made::Gain) -> String {
+    match gain.verdict {
+        Verdict::Slower => format!("it would be slower: {}", gain.words),
+        _ => format!("it is not measurably faster: {}", gain.words),
+    }
+}
+
+fn installed(request: &ProgramRequest, file: &Path, journal: &Journal) -> ProgramReport {
+    let state = &journal.state;
+    ProgramReport {
+        named: request.named.clone(),
+        program: Some(state.program.clone()),
+        outcome: ProgramOutcome::Installed,
+        reason: None,
+        advice: None,
+        variant: Some(state.variant),
+        place: Some(state.place.clone()),
+        gain: state.gain,
+        notes: notes(request, file, journal),
+    }
+}
+
+fn notes(request: &ProgramRequest, file: &Path, journal: &Journal) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &journal.state.place {
+        ProgramPlace::Diversion { original, .. } => {
+            if request.program != file {
+                notes.push(format!(
+                    "{} is a link to {}: it is that file's place that is taken, so all names that lead \
+                     to it start what is installed",
+                    request.program.display(),
+                    file.display()
+                ));
+            }
+            let names = Path::new(&text::name(original)).metadata().map_or(1, |data| data.nlink());
+            if names > 1 {
+                notes
+                    .push(format!("{} other names of the same file start the original", names - 1));
+            }
+        }
+        ProgramPlace::Folder { link, .. } => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let link = PathBuf::from(text::name(link));
+            notes.extend(linked::advice(&link, &request.program, &path));
+        }
+    }
+    notes
+}

@@ -1,0 +1,91 @@
+//! What is installed, and what has become of it.
+
+use crate::journal::{self, Journal};
+use crate::{InstallPlaces, ProgramError, linked, made, swap};
+use model::{InstallStep, ListedProgram, PROGRAMS_SCHEMA, ProgramList, ProgramPlace, text};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What stat(2) counts blocks in.
+const BLOCK: u64 = 512;
+
+/// All programs that are installed. Nothing is changed, and nobody is waited for.
+///
+/// # Errors
+/// The folder of all programs cannot be read.
+pub fn list(places: &InstallPlaces) -> Result<ProgramList, ProgramError> {
+    let (journals, unreadable) = journal::all(&places.state)?;
+    Ok(ProgramList {
+        schema: PROGRAMS_SCHEMA,
+        programs: journals.iter().map(listed).collect(),
+        unreadable: unreadable.iter().map(ToString::to_string).collect(),
+    })
+}
+
+fn listed(journal: &Journal) -> ListedProgram {
+    let state = &journal.state;
+    let (used, reason) = match not_in_place(journal) {
+        Some(reason) => (false, Some(reason)),
+        None => made::freshness(journal),
+    };
+    ListedProgram {
+        name: state.name.clone(),
+        program: state.program.clone(),
+        variant: state.variant,
+        place: state.place.clone(),
+        gain: state.gain,
+        used,
+        reason,
+        disk_bytes: disk_bytes(&journal.folder),
+        renewed_unix_s: state.renewed_unix_s,
+        folder: text::text(&journal.folder),
+    }
+}
+
+/// Why the bundle is not what is started, whatever it checks.
+fn not_in_place(journal: &Journal) -> Option<String> {
+    let program = journal.program();
+    match journal.state.step {
+        InstallStep::InPlace => {}
+        InstallStep::Removing => {
+            return Some("its removal was interrupted; renewing or removing ends it".to_owned());
+        }
+        _ => {
+            return Some(
+                "its installation was interrupted; renewing or removing undoes it".to_owned(),
+            );
+        }
+    }
+    if made::original(journal).symlink_metadata().is_err() {
+        return Some("its package was removed; renewing or removing takes it out".to_owned());
+    }
+    match &journal.state.place {
+        ProgramPlace::Folder { link, .. } => {
+            (!linked::is_in_place(journal)).then(|| format!("{link} does not lead to it any more"))
+        }
+        ProgramPlace::Diversion { .. } => {
+            let run = journal.run();
+            let is_it = swap::same(&program, &run) || alike(&program, &run);
+            (!is_it).then(|| format!("{} is not what was put there last", program.display()))
+        }
+    }
+}
+
+/// Of a copy, in another file system.
+fn alike(one: &Path, other: &Path) -> bool {
+    let facts = |path: &Path| {
+        let data = path.symlink_metadata().ok()?;
+        Some((data.len(), data.mtime(), data.mtime_nsec(), data.mode()))
+    };
+    facts(one).is_some() && facts(one) == facts(other)
+}
+
+fn disk_bytes(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(data) if data.is_dir() => disk_bytes(&entry.path()),
+        Ok(data) => data.blocks() * BLOCK,
+        Err(_) => 0,
+    });
+    bytes.sum()
+}

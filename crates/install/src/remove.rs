@@ -1,0 +1,137 @@
+//! Everything is as it was before programs were installed.
+
+use crate::diversion::Diversion;
+use crate::install::failed;
+use crate::journal::{self, Journal};
+use crate::stop::Stop;
+use crate::workshop::Workshop;
+use crate::{InstallPlaces, ProgramError, linked};
+use model::{PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramsReport};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Which programs are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// These: by name, or by a path that leads to the program.
+    Named(Vec<String>),
+    /// All.
+    All,
+}
+
+impl Which {
+    /// The ones that are meant, each with what it was called, and names that none has.
+    pub(crate) fn of(&self, journals: Vec<Journal>) -> (Vec<(String, Journal)>, Vec<String>) {
+        let Which::Named(named) = self else {
+            let all = journals.into_iter().map(|journal| (journal.state.name.clone(), journal));
+            return (all.collect(), Vec::new());
+        };
+        let (mut found, mut unknown) = (Vec::<(String, Journal)>::new(), Vec::new());
+        for name in named {
+            let meant: Vec<&Journal> =
+                journals.iter().filter(|journal| is_called(journal, name)).collect();
+            if meant.is_empty() {
+                unknown.push(name.clone());
+            }
+            for journal in meant {
+                if !found.iter().any(|(_, known)| known.folder == journal.folder) {
+                    found.push((name.clone(), journal.clone()));
+                }
+            }
+        }
+        (found, unknown)
+    }
+}
+
+fn is_called(journal: &Journal, name: &str) -> bool {
+    let (program, named) = (journal.program(), Path::new(name));
+    let files = [program.canonicalize().ok(), journal.run().canonicalize().ok()];
+    let leads = |path: &Path| {
+        let real = path.canonicalize().ok();
+        real.is_some() && files.contains(&real)
+    };
+    if name.contains('/') {
+        return std::path::absolute(named).is_ok_and(|path| path == program) || leads(named);
+    }
+    let link = match &journal.state.place {
+        ProgramPlace::Folder { link, .. } => Path::new(link).file_name(),
+        ProgramPlace::Diversion { .. } => None,
+    };
+    journal.state.name == name
+        || program.file_name() == Some(OsStr::new(name))
+        || link == Some(OsStr::new(name))
+        || os::program::resolve(&[name]).is_ok_and(|command| leads(&command.program))
+}
+
+/// Takes programs out of their places. With the last one, everything goes that headstart has put on
+/// the system for them.
+///
+/// # Errors
+/// Somebody else is at work. What becomes of each program is in the report.
+pub fn remove(places: &InstallPlaces, which: &Which) -> Result<ProgramsReport, ProgramError> {
+    let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
+    let workshop = match places.state.is_dir() {
+        true => Some(Workshop::enter(places)?),
+        false => None,
+    };
+    journal::sweep_all(&places.state);
+    let (journals, unreadable) = journal::all(&places.state)?;
+    report.notes.extend(unreadable.iter().map(ToString::to_string));
+    let (meant, unknown) = which.of(journals);
+    for named in unknown {
+        let error = ProgramError::NotInstalled { named: named.clone() };
+        let one = failed(&named, Path::new(&named), error)?;
+        report.programs.push(ProgramReport { program: None, ..one });
+    }
+    for (named, journal) in meant {
+        let program = journal.program();
+        let gone = removed(&named, &journal, None);
+        let done = undo(places, journal, &Stop::default()).map(|()| gone);
+        report.programs.push(done.or_else(|error| failed(&named, &program, error))?);
+    }
+    let (left, unreadable) = journal::all(&places.state)?;
+    if left.is_empty() && unreadable.is_empty() {
+        report.notes.extend(places.hooks.remove(&places.state));
+        if let Some(workshop) = workshop {
+            workshop.close(&places.state);
+        }
+    }
+    Ok(report)
+}
+
+/// What is told of a program that is as it was.
+pub(crate) fn removed(named: &str, journal: &Journal, reason: Option<String>) -> ProgramReport {
+    ProgramReport {
+        named: named.to_owned(),
+        program: Some(journal.state.program.clone()),
+        outcome: ProgramOutcome::Removed,
+        reason,
+        advice: None,
+        variant: Some(journal.state.variant),
+        place: None,
+        gain: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Everything is as it was before this program was installed, or was begun to be.
+pub(crate) fn undo(
+    places: &InstallPlaces,
+    journal: Journal,
+    stop: &Stop,
+) -> Result<(), ProgramError> {
+    if matches!(journal.state.place, ProgramPlace::Folder { .. }) {
+        return linked::undo(journal, stop);
+    }
+    let Some(dpkg) = &places.dpkg else {
+        return Err(ProgramError::Tool {
+            tool: "dpkg-divert".to_owned(),
+            said: "it is needed to put the program back, and is not there".to_owned(),
+        });
+    };
+    let _locked = dpkg.locked(places.patience)?;
+    match Diversion::of(&journal, dpkg, stop) {
+        Some(diversion) => diversion.undo(journal),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,225 @@
+//! Programs that are stale are made again, and what was interrupted is ended.
+
+use crate::diversion::Diversion;
+use crate::install::{Work, failed, not_faster, started};
+use crate::journal::{self, Journal};
+use crate::made::{self, Original};
+use crate::remove::{Which, removed, undo};
+use crate::stop::Stop;
+use crate::workshop::Workshop;
+use crate::{InstallPlaces, ProgramError, hash, linked, refuse, swap};
+use model::{
+    InstallStep, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant,
+    ProgramsReport, Verdict, text,
+};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// Makes those programs again that start their originals, gives those at fixed addresses others, ends
+/// what was interrupted, and takes those out whose packages are gone. A package manager that is at work
+/// is waited for so long: what it has not finished would have to be renewed again.
+///
+/// # Errors
+/// Somebody else is at work, or the user wants to stop. What becomes of each program is in the report.
+pub fn renew(
+    places: &InstallPlaces,
+    (which, wait): (&Which, Duration),
+    observer: &mut dyn FnMut(&str),
+) -> Result<ProgramsReport, ProgramError> {
+    refuse::check_environment()?;
+    if let Some(dpkg) = places.dpkg.as_ref().filter(|_| !wait.is_zero()) {
+        // Where it takes longer, what is done now is better than nothing.
+        drop(dpkg.locked(wait));
+    }
+    let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
+    let workshop = match places.state.is_dir() {
+        true => Some(Workshop::enter(places)?),
+        false => None,
+    };
+    journal::sweep_all(&places.state);
+    let (journals, unreadable) = journal::all(&places.state)?;
+    report.notes.extend(unreadable.iter().map(ToString::to_string));
+    let (meant, unknown) = which.of(journals);
+    for named in unknown {
+        let error = ProgramError::NotInstalled { named: named.clone() };
+        let one = failed(&named, Path::new(&named), error)?;
+        report.programs.push(ProgramReport { program: None, ..one });
+    }
+    let stop = Stop::default();
+    for (named, journal) in meant {
+        made::stop_if_asked()?;
+        observer(&named);
+        let program = journal.program();
+        let one = Work { places, stop: &stop }.renew(&named, journal);
+        report.programs.push(one.or_else(|error| failed(&named, &program, error))?);
+    }
+    let (left, unreadable) = journal::all(&places.state)?;
+    if !left.is_empty() {
+        report.notes.extend(places.hooks.write(&places.state));
+    } else if unreadable.is_empty() {
+        report.notes.extend(places.hooks.remove(&places.state));
+        if let Some(workshop) = workshop {
+            workshop.close(&places.state);
+        }
+    }
+    Ok(report)
+}
+
+impl Work<'_> {
+    pub(crate) fn renew(
+        &self,
+        named: &str,
+        mut journal: Journal,
+    ) -> Result<ProgramReport, ProgramError> {
+        if let Some(reason) = self.is_over(&journal)? {
+            let report = removed(named, &journal, Some(reason));
+            undo(self.places, journal, self.stop)?;
+            return Ok(report);
+        }
+        let is_linked = self.is_in_place(&journal)?;
+        let (used, stale) = made::freshness(&journal);
+        if !used {
+            return self.make_again(named, journal, stale);
+        }
+        let outcome = match journal.state.variant {
+            // What was made before is not in place yet.
+            _ if !is_linked => {
+                self.put_again(&mut journal)?;
+                ProgramOutcome::Renewed
+            }
+            ProgramVariant::Fixed => {
+                bundle::rerandomize(&journal.bundle())?;
+                journal.state.renewed_unix_s = made::now();
+                self.put_again(&mut journal)?;
+                ProgramOutcome::Moved
+            }
+            ProgramVariant::Movable => ProgramOutcome::Fresh,
+        };
+        Ok(renewed(named, &journal, outcome, None))
+    }
+
+    /// Why the program is not to be installed any more.
+    fn is_over(&self, journal: &Journal) -> Result<Option<String>, ProgramError> {
+        match journal.state.step {
+            InstallStep::InPlace => {}
+            InstallStep::Removing => return Ok(Some("its removal was interrupted".to_owned())),
+            _ => return Ok(Some("its installation was interrupted".to_owned())),
+        }
+        match swap::is_there(&made::original(journal))? {
+            true => Ok(None),
+            false => Ok(Some("its package was removed".to_owned())),
+        }
+    }
+
+    /// Whether the present bundle is what is started, rather than the one before.
+    fn is_in_place(&self, journal: &Journal) -> Result<bool, ProgramError> {
+        let program = journal.program();
+        match &journal.state.place {
+            ProgramPlace::Folder { .. } if linked::is_in_place(journal) => Ok(true),
+            ProgramPlace::Folder { link, .. } => {
+                let link = Path::new(link);
+                let found =
+                    "this link was removed or replaced since, so it is not renewed; remove it";
+                Err(ProgramError::in_the_way(link, found))
+            }
+            ProgramPlace::Diversion { .. } if swap::same(&program, &journal.run()) => Ok(true),
+            ProgramPlace::Diversion { .. } => match journal.is_ours(&program)? {
+                // A copy, where the bundle is in another file system.
+                true => Ok(hash::of(&program)? == hash::of(&journal.run())?),
+                false => {
+                    let found = "somebody has replaced it since, so it is not renewed; remove it";
+                    Err(ProgramError::in_the_way(&program, found))
+                }
+            },
+        }
+    }
+
+    /// Of a program that is started through a link, the new bundle is there already.
+    fn put_again(&self, journal: &mut Journal) -> Result<(), ProgramError> {
+        let dpkg = self.places.dpkg.as_ref();
+        match dpkg.and_then(|dpkg| Diversion::of(journal, dpkg, self.stop)) {
+            Some(diversion) => diversion.put_in_place(journal),
+            None => journal.write(),
+        }
+    }
+
+    fn make_again(
+        &self,
+        named: &str,
+        mut journal: Journal,
+        stale: Option<String>,
+    ) -> Result<ProgramReport, ProgramError> {
+        let (program, file) = (journal.program(), made::original(&journal));
+        let launch: Vec<OsString> =
+            journal.state.launch.iter().map(|word| text::name(word)).collect();
+        // Where the original does not work now, it may after the rest of an upgrade.
+        let original = Original::observe(&program, &file, Some(&launch));
+        let mut original = original.map_err(|error| match error {
+            ProgramError::Declined { program, reason, .. } => {
+                let found =
+                    format!("its original does not work now, which is what is started: {reason}");
+                ProgramError::Wrong { program, found }
+            }
+            error => error,
+        })?;
+        match self.made_again(&mut journal, &mut original) {
+            Ok(()) => Ok(renewed(named, &journal, ProgramOutcome::Renewed, stale)),
+            Err(
+                error @ (ProgramError::Wrong { .. }
+                | ProgramError::Declined { .. }
+                | ProgramError::NotFaster { .. }),
+            ) => {
+                // What is there would be used, or can never be again.
+                undo(self.places, journal, self.stop)?;
+                let mut report = failed(named, &program, error)?;
+                report.notes.push("it is removed: the original is what is started".to_owned());
+                Ok(report)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn made_again(
+        &self,
+        journal: &mut Journal,
+        original: &mut Original,
+    ) -> Result<(), ProgramError> {
+        let program = journal.program();
+        let made = made::make(journal, &made::original(journal))?;
+        self.stop.here()?;
+        let fixed = journal.state.variant == ProgramVariant::Fixed;
+        original.verify(&program, &journal.bundle(), &made, fixed)?;
+        let gain = original.measure(&program, &made.run)?;
+        match gain.verdict {
+            Verdict::Faster => journal.state.gain = Some(gain.ratio),
+            // Beside other work nothing may be measurable.
+            Verdict::Same | Verdict::Inconclusive => {}
+            Verdict::Slower => {
+                return Err(ProgramError::NotFaster { program, found: not_faster(&gain) });
+            }
+        }
+        journal.state.renewed_unix_s = made::now();
+        self.put_again(journal)?;
+        original.verify_in_place(&program, &started(journal))
+    }
+}
+
+fn renewed(
+    named: &str,
+    journal: &Journal,
+    outcome: ProgramOutcome,
+    reason: Option<String>,
+) -> ProgramReport {
+    ProgramReport {
+        named: named.to_owned(),
+        program: Some(journal.state.program.clone()),
+        outcome,
+        reason,
+        advice: None,
+        variant: Some(journal.state.variant),
+        place: Some(journal.state.place.clone()),
+        gain: journal.state.gain,
+        notes: Vec::new(),
+    }
+}
