@@ -110,8 +110,8 @@ fn ends(_: &ProgramError) -> ProgramError {
 }
 
 fn is_refusal(error: &optimize::OptimizeError) -> bool {
-    use optimize::OptimizeError::{Bundle, Privileged, Script};
-    matches!(error, Bundle { .. } | Privileged { .. } | Script { .. })
+    use optimize::OptimizeError::{Bundle, Graph, Privileged};
+    matches!(error, Bundle { .. } | Privileged { .. } | Graph(_))
 }
 
 /// The work at one program.

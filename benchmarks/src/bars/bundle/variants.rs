@@ -114,7 +114,7 @@ pub fn run(words: &[&str]) -> Result<bool> {
     let [name, path, folder] = words else { bail!("{COMMAND} NAME PROGRAM FOLDER") };
     let path = PathBuf::from(path);
     let command = os::program::resolve(&[&path])?;
-    let program = Program { file: path.canonicalize()?, path, command };
+    let program = Program { file: path.canonicalize()?, path, command, told: None };
     let all = optimize::registry::ALL;
     let optimization = all.into_iter().find(|optimization| optimization.name == *name);
     let optimization = optimization.with_context(|| format!("there is no '{name}'"))?;
