@@ -16,6 +16,7 @@ mod subjects;
 
 use bars::bundle::variants;
 use bars::cold;
+use bars::containers;
 use bars::explain::rounds;
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         [rounds::COMMAND, words @ ..] => rounds::run(words),
         [variants::COMMAND, words @ ..] => variants::run(words),
         [cold::COMMAND, words @ ..] => cold::run(words),
+        [containers::COMMAND, words @ ..] => containers::run(words),
         [slow_device::COMMAND, words @ ..] => slow_device::run(words),
         names => bars::run(names),
     };

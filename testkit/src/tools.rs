@@ -101,6 +101,8 @@ pub const TOOLS: &[Tool] = &[
     tool("sccainfo", "libscca-utils", Tests, "the oracle of Windows' prefetch files"),
     tool("mksquashfs", "squashfs-tools", Tests, "a read-only file system to launch from"),
     tool("mkfs.btrfs", "btrfs-progs", Checks, "a compressed file system to launch from"),
+    tool("debootstrap", "debootstrap", Checks, "root file systems in which bundles are made"),
+    tool("rsync", "rsync", Checks, "copies such a root as administrators do"),
     tool("pip3", "python3-venv python3-pip", Checks, "packages with real PE files, and pefile"),
     tool("mvn", "maven", Checks, "a package with PE files for ARM"),
     tool(

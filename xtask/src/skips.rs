@@ -29,6 +29,7 @@ const PERMITTED: &[(&[&str], &str)] = &[
     ),
     (&["32-bit programs"], "not every kernel runs them, nor every machine builds them"),
     (&["glibc 2.33 to 2.36"], "later ones look in fewer folders"),
+    (&["x86-64-v3"], "an older processor leaves the loader nothing to choose"),
     (&["before 2.43"], "Debian 12 has an older GNU ld"),
     (&["no rust-lld"], "distributions leave it out of their Rust toolchains"),
 ];

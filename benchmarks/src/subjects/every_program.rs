@@ -8,13 +8,20 @@ use std::path::{Path, PathBuf};
 
 const FOLDERS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 
-/// Says to try only one of so many programs, where a whole sweep would take too long.
+/// Says to try only one of so many programs, where a whole sweep would take too long. With a second number behind
+/// a plus sign as many are left out first, so that a sweep can be made in parts: `20+0`, `20+1` up to `20+19`.
 const EVERY: &str = "CHECK_EVERY";
 
-fn every() -> Result<usize> {
-    let Some(text) = std::env::var_os(EVERY) else { return Ok(1) };
-    let number = text.to_str().and_then(|text| text.parse().ok()).filter(|&number| number > 0);
-    number.with_context(|| format!("{EVERY} is {text:?}; give a number from 1 on"))
+/// One of how many, and how many are left out first.
+fn every() -> Result<(usize, usize)> {
+    let Ok(text) = std::env::var(EVERY) else { return Ok((1, 0)) };
+    let every = parts(&text).filter(|&(every, first)| first < every);
+    every.with_context(|| format!("{EVERY} is '{text}'; give a number from 1 on, or 20+3"))
+}
+
+fn parts(text: &str) -> Option<(usize, usize)> {
+    let (every, first) = text.split_once('+').unwrap_or((text, "0"));
+    Some((every.parse().ok()?, first.parse().ok()?))
 }
 
 /// One program.
@@ -41,11 +48,11 @@ pub fn each<T: Send>(
         found.extend(programs(Path::new(folder))?);
     }
     found.retain(|path| !but.iter().any(|name| path.ends_with(name)));
-    let every = every()?;
+    let (every, first) = every()?;
     if every > 1 {
         println!("Only one of {every} programs is tried ({EVERY}).");
     }
-    let found: Vec<PathBuf> = found.into_iter().step_by(every).collect();
+    let found: Vec<PathBuf> = found.into_iter().skip(first).step_by(every).collect();
     let cpus = os::host::allowed_cpus();
     let tried = found.par_iter().enumerate().map(|(at, path)| {
         let folder = context.scratch.join(format!("program-{at}"));
@@ -74,4 +81,16 @@ pub fn programs(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Whether it is an ELF program that names a loader.
 pub fn is_dynamic(path: &Path) -> bool {
     image::elf::facts(path).is_ok_and(|facts| facts.interpreter.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_sweep_is_divided() {
+        assert_eq!(parts("20"), Some((20, 0)));
+        assert_eq!(parts("20+3"), Some((20, 3)));
+        assert_eq!(parts("20+"), None);
+    }
 }

@@ -327,7 +327,7 @@ fn refuse(
         );
         return Some(reason.into());
     }
-    if options.check.is_for_copies()
+    if options.check != BundleCheck::Host
         && let Some(reason) = by_processor::of_program(&program.image)
     {
         return Some(reason.into());

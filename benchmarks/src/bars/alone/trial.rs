@@ -2,6 +2,7 @@
 
 use super::Verb;
 use super::questions::{Asked, Asker, QUESTIONS};
+use super::start;
 use crate::answers::Names;
 use crate::headstart::Headstart;
 use anyhow::Result;
@@ -135,6 +136,23 @@ impl Trial<'_> {
             }
             unsteady = Some(difference);
         }
+        if let Some(disagreement) = self.disagreement(run, verb)? {
+            return Ok(Became::Broken(disagreement));
+        }
         Ok(unsteady.map_or(Became::Same, Became::Unsteady))
+    }
+
+    /// Where a start of a bundle, or `verify`, says that the bundle is not used.
+    fn disagreement(&self, run: &Path, verb: &Verb) -> Result<Option<String>> {
+        if !verb.is_bundle() {
+            return Ok(None);
+        }
+        let told = start::told_at_start(run, &self.headstart.scratch)?;
+        if !told.contains(start::USED) {
+            return Ok(Some(format!("a start says: '{told}'")));
+        }
+        let verified = start::verified(self.headstart, run)?;
+        Ok((!verified.used)
+            .then(|| format!("verify says: {}", verified.reason.unwrap_or_default())))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn of_program(program: &Loadable) -> Option<String> {
 }
 
 /// Whether there are several files of one name, in folders beside each other or in the loader's cache.
-fn has_variants(module: &Module) -> bool {
+pub(crate) fn has_variants(module: &Module) -> bool {
     if module.path.components().any(|part| part.as_os_str() == VARIANTS) {
         return true;
     }
@@ -49,6 +49,13 @@ fn has_variants(module: &Module) -> bool {
     cache.is_some_and(|cache| {
         asked.iter().any(|name| cache.decisive(name.as_bytes(), machine).len() > 1)
     })
+}
+
+/// The folder in which the loader looks for a library and its variants.
+pub(crate) fn folder_of_variants(library: &Path) -> Option<&Path> {
+    let mut folders = library.ancestors().skip(1);
+    let within = folders.find(|folder| folder.file_name().is_some_and(|name| name == VARIANTS));
+    within.unwrap_or(library).parent()
 }
 
 /// Whether its note says that it needs more than the baseline. The loader refuses such a file elsewhere; in

@@ -35,7 +35,8 @@ pub(crate) fn choose(
     keep_outside: &[String],
     check: BundleCheck,
 ) -> Vec<Membership> {
-    let here_only = |module| check.is_for_copies().then(|| by_processor::of_library(module))?;
+    let here_only =
+        |module| (check != BundleCheck::Host).then(|| by_processor::of_library(module))?;
     let mut memberships: Vec<Membership> = graph
         .numbered()
         .map(|(id, module)| {

@@ -1,11 +1,13 @@
 //! What the bundle still needs of others: libraries outside, and where later ones are looked for.
 
 use crate::carry::Carry;
+use crate::choose::by_processor;
 use crate::choose::members::{self, Membership};
 use image::elf::spec;
 use loader::Graph;
 use loader::graph::Module;
 use loader::search::Searcher;
+use model::bundle::BundleCheck;
 use model::text;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,15 +21,25 @@ pub(crate) struct Dependencies {
 }
 
 impl Dependencies {
-    pub(crate) fn of(graph: &Graph, memberships: &[Membership], carry: &Carry) -> Dependencies {
-        let outside = graph.modules.iter().zip(memberships).filter(|(_, m)| !m.is_merged());
+    pub(crate) fn of(
+        graph: &Graph,
+        memberships: &[Membership],
+        carry: &Carry,
+        check: BundleCheck,
+    ) -> Dependencies {
+        let outside = || graph.modules.iter().zip(memberships).filter(|(_, m)| !m.is_merged());
         let carried = |module: &Module| carry.files.iter().any(|file| file.from == module.path);
-        let names = outside.map(|(module, _)| match carried(module) {
+        // The loader chooses only for names, not for paths.
+        let chosen = |module: &Module| {
+            check != BundleCheck::Host && by_processor::has_variants(module) && !carried(module)
+        };
+        let names = outside().map(|(module, _)| match carried(module) || chosen(module) {
             true => members::name_of(module),
             false => name(module),
         });
         let names = names.collect();
-        let search = search_path(graph, memberships);
+        let chosen = outside().map(|(module, _)| module).filter(|module| chosen(module));
+        let search = with_folders(search_path(graph, memberships), chosen);
         if carry.files.is_empty() {
             return Dependencies { names, search };
         }
@@ -41,13 +53,33 @@ impl Dependencies {
 /// The name by which the loader finds a library that is found in the system's folders, or the
 /// path of another.
 fn name(module: &Module) -> String {
-    let folder = module.path.parent();
-    let system = folder.is_some_and(|folder| {
-        let text = folder.to_string_lossy();
-        let known = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].contains(&text.as_ref());
-        known || text.ends_with("-linux-gnu")
-    });
+    let system = module.path.parent().is_some_and(is_system);
     if system { members::name_of(module) } else { text::text(&module.path) }
+}
+
+fn is_system(folder: &Path) -> bool {
+    let text = folder.to_string_lossy();
+    let known = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].contains(&text.as_ref());
+    known || text.ends_with("-linux-gnu")
+}
+
+/// The search path with the folders of libraries of which the loader is to choose a variant, where it would not
+/// look there anyway.
+fn with_folders<'a>(
+    search: Option<(u64, String)>,
+    chosen: impl Iterator<Item = &'a Module>,
+) -> Option<(u64, String)> {
+    let unknown = chosen.filter(|module| module.asked_of_cache.is_empty());
+    let folders = unknown.filter_map(|module| by_processor::folder_of_variants(&module.path));
+    let folders: BTreeSet<String> =
+        folders.filter(|folder| !is_system(folder)).map(text::text).collect();
+    if folders.is_empty() {
+        return search;
+    }
+    let folders = folders.into_iter().collect::<Vec<String>>().join(":");
+    let (tag, others) = search.unwrap_or((spec::DT_RUNPATH, String::new()));
+    let others = if others.is_empty() { others } else { format!(":{others}") };
+    Some((tag, format!("{folders}{others}")))
 }
 
 /// The folders of all merged modules, `$ORIGIN` replaced. None where nothing is opened.

@@ -103,7 +103,7 @@ pub(crate) fn plan<'a>(
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);
-    let dependencies = Dependencies::of(graph, memberships, spec.carry);
+    let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new(reserved, room, &functions, &fixups, names.len());

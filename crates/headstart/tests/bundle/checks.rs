@@ -133,3 +133,42 @@ fn scene(unshare: &Path, root: &Path, change: &str, by: &str) -> Output {
     command.args(["-m", "sh", "-c", SCRIPT, "sh"]).arg(root);
     command.args([env!("CARGO_BIN_EXE_headstart"), change, by]).output_when_free()
 }
+
+/// A library with a variant for some processors, found by the program's search path.
+#[test]
+fn the_loader_chooses_variants_where_a_bundle_may_come_to_another_processor() {
+    let Some(place) = Place::new() else { return };
+    let v3 = "lib/glibc-hwcaps/x86-64-v3";
+    std::fs::create_dir_all(place.path(v3)).unwrap();
+    for (path, kind) in [("lib", "baseline"), (v3, "newer")] {
+        let source = format!("const char *own(void) {{ return \"{kind}\"; }}");
+        let flags = ["-shared", "-fPIC", "-Wl,-soname,libown.so.1"];
+        place.built(&format!("{path}/libown.so.1"), &source, &flags);
+    }
+    let source =
+        "#include <stdio.h>\nconst char *own(void); int main(void) { return puts(own()) < 0; }";
+    place.built("program", source, &["lib/libown.so.1", "-Wl,-rpath,$ORIGIN/lib"]);
+    let said = |program: &str, tunables: &str| {
+        let mut command = Command::new(place.path(program));
+        command.env_remove("LD_LIBRARY_PATH").env("GLIBC_TUNABLES", tunables);
+        String::from_utf8_lossy(&command.output_when_free().stdout).trim().to_owned()
+    };
+    let older = "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable";
+    let original = [said("program", ""), said("program", older)];
+    if original != ["newer", "baseline"] {
+        testkit::skip(
+            "needs a processor of x86-64-v3, and a loader that can be told to do without",
+        );
+        return;
+    }
+    let (program, folder) = (place.path("program"), place.folder.path().display().to_string());
+    let (program, folder) = (program.display().to_string(), folder.as_str());
+    for check in [&["image"][..], &["immutable"], &["immutable", "--immutable", folder]] {
+        let out = place.path("out").display().to_string();
+        let mut bundle = Command::new(env!("CARGO_BIN_EXE_headstart"));
+        bundle.args(["bundle", "--check"]).args(check).args(["--out", &out, &program]);
+        let made = bundle.env_remove("LD_LIBRARY_PATH").output_when_free();
+        assert!(made.status.success(), "{check:?}: {}", stderr(&made));
+        assert_eq!([said("out/run", ""), said("out/run", older)], original, "{check:?}");
+    }
+}
