@@ -1,5 +1,6 @@
 //! Which files are carried, and under which names.
 
+use crate::choose::by_processor;
 use crate::choose::members::{self, Membership};
 use crate::error::BundleError;
 use crate::write::content::{self, Content};
@@ -79,6 +80,14 @@ pub(crate) fn choose(
     let mut choice = Choice::new(graph, memberships)?;
     for (module, membership) in graph.modules.iter().zip(memberships) {
         if !membership.is_merged() && module.path != graph.interpreter {
+            if by_processor::has_variants(module) {
+                let reason = format!(
+                    "the loader chooses between variants of {} by the processor, and a sealed bundle \
+                     would carry one of them",
+                    module.path.display()
+                );
+                return Err(BundleError::declined(&graph.program().path, reason));
+            }
             choice.add(&module.path)?;
         }
     }

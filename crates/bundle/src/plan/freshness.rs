@@ -39,9 +39,9 @@ pub(crate) struct Check<'a> {
 impl Check<'_> {
     /// Whether what stands at a path is the same for ever.
     pub(crate) fn never_changes(&self, path: &Path) -> bool {
-        let folders = IMMUTABLE_FOLDERS.iter().map(Path::new);
-        let mut all = folders.chain(self.immutable.iter().map(PathBuf::as_path));
-        self.kind == BundleCheck::Immutable && all.any(|folder| path.starts_with(folder))
+        let mut own = self.immutable.iter();
+        let mut is_own = || own.any(|folder| path.starts_with(folder));
+        self.kind == BundleCheck::Immutable && (is_in_store(path) || is_own())
     }
 
     /// Whether a file may be a copy of the one that was merged.
@@ -201,7 +201,8 @@ impl Paths<'_> {
         let below = folder.and_then(|folder| path.strip_prefix(folder).ok()?.components().next());
         let begins = folder.zip(below).map(|(folder, below)| folder.join(below));
         if self.check.kind == BundleCheck::Image {
-            self.must.extend(begins);
+            // Nothing comes into what is in a store.
+            self.must.extend(begins.filter(|begins| !is_in_store(begins)));
             return;
         }
         self.all.extend(begins);
@@ -217,6 +218,10 @@ fn look(paths: BTreeSet<PathBuf>, check: Check<'_>) -> Result<Vec<FileRecord>, B
         Ok(if check.kind == BundleCheck::Image { record.of_copies() } else { record })
     };
     paths.into_iter().map(record).collect()
+}
+
+fn is_in_store(path: &Path) -> bool {
+    IMMUTABLE_FOLDERS.iter().any(|folder| path.starts_with(folder))
 }
 
 fn absolute(path: &Path) -> PathBuf {

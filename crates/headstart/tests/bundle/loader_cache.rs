@@ -105,7 +105,7 @@ fn only_what_the_loader_would_load_matters() {
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         let right = output.status.success()
             && told.contains("the bundle is used") == *used
-            && told.contains("; the original is started: ") != *used
+            && told.contains("; starting the original: ") != *used
             && told.contains(&format!("\"used\": {used}"));
         (!right).then(|| format!("{name} ({check}): {told}{}", stderr(&output)))
     });

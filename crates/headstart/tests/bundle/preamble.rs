@@ -120,7 +120,7 @@ impl Case {
         let tells = traced.contains(if merged {
             "the bundle is used"
         } else {
-            "; the original is started: "
+            "; starting the original: "
         });
         // The program's own view of LD_PRELOAD apart, contents decide.
         let noticed = is_right || (merged && found["current"] == false);

@@ -48,7 +48,7 @@
 .Ltext_answer:      .asciz "verify"
 .Ltext_used:        .asciz "used"
 .Ltext_stale:       .asciz "stale"
-.Ltext_instead:     .asciz "; the original is started: "
+.Ltext_instead:     .asciz "; starting the original: "
 .Ltext_line:        .asciz "\n"
 .Ltext_cache:       .asciz "/etc/ld.so.cache"
 .Ltext_cache_magic: .asciz "glibc-ld.so.cache1.1"
