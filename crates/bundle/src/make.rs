@@ -179,9 +179,8 @@ fn carried(
     if options.check != BundleCheck::Sealed {
         return Ok(Carry::default());
     }
-    let learnt = options.learnt.iter().flat_map(|learnt| &learnt.libraries);
-    let include = options.include.iter().chain(learnt).cloned().collect();
-    carry::choose(graph, memberships, &include)
+    let learnt = options.learnt.as_ref().map(|learnt| &learnt.libraries);
+    carry::choose(graph, memberships, &options.include, learnt.unwrap_or(&BTreeSet::new()))
 }
 
 /// A bundle that is on the disk without its name.
@@ -247,6 +246,7 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
         manifest: BundleManifest {
             product: Some(product?),
             warnings: texts,
+            include: included(job),
             read_ahead: tables.read_ahead.clone(),
             ..manifest?
         },
@@ -254,6 +254,14 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
         figures: figures(&plan, &tables, &relocated, bytes),
     };
     Ok(Proved { draft, commands, made })
+}
+
+/// Libraries that are carried, by the paths by which they were asked for or opened.
+fn included(job: &Job<'_>) -> Vec<String> {
+    let learnt = job.options.learnt.iter().flat_map(|learnt| &learnt.libraries);
+    let asked: BTreeSet<&PathBuf> = job.options.include.iter().chain(learnt).collect();
+    let is_carried = |path: &&&PathBuf| job.carry.files.iter().any(|it| it.paths.contains(**path));
+    asked.iter().filter(is_carried).map(model::text::text).collect()
 }
 
 /// Who may start the program may start the bundle.
@@ -271,6 +279,7 @@ fn with_more(
     warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
     warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
     if job.options.check == BundleCheck::Sealed {
+        warnings.extend(job.carry.left_out.iter().cloned().map(BundleWarning::of));
         warnings.extend(carry::warnings(job.graph, job.options.learnt.as_ref()));
     }
     warnings

@@ -66,7 +66,10 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     let folder = &manifest::own_folder(folder);
     let _unchanged = workplace::look(folder);
     let (manifest, run) = present(folder)?;
-    let mut files = manifest.modules.len() + 1;
+    let looks = Loadable::open(&folder.join(RUN)).ok().as_ref().and_then(looks);
+    // What the file says, and not what a manifest may have been edited to say.
+    let sealed = manifest.check == BundleCheck::Sealed && looks.is_some_and(|it| it.is_sealed());
+    let mut files = 1 + if sealed { 0 } else { manifest.modules.len() };
     let mut changes: Vec<BundleChange> = of_run(folder, &manifest, &run).into_iter().collect();
     let whole = changes.is_empty();
     for (name, change) in [(SPARE, of_spare(folder, &manifest)), (SYMBOLS, of_symbols(folder))] {
@@ -75,7 +78,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     }
     files += manifest.carried.len();
     changes.extend(carry::changed(folder, &manifest));
-    let of_sources = of_sources(&manifest);
+    let of_sources = if sealed { Vec::new() } else { sources::changed(&manifest.modules) };
     let mut stale = !of_sources.is_empty();
     changes.extend(of_sources);
     let start = match whole {
@@ -83,7 +86,10 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         false => Start::of(Starts::Unknown),
     };
     // Another variable makes the loader load other libraries, and no file has changed for that.
-    if start.variable().is_none() && changes.iter().all(|change| change.path != manifest.program) {
+    if !sealed
+        && start.variable().is_none()
+        && changes.iter().all(|change| change.path != manifest.program)
+    {
         let replaced = replaced(&manifest);
         stale |= !replaced.is_empty();
         changes.extend(replaced);
@@ -116,19 +122,8 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     Ok(Verified { found, again: again.filter(|_| !is_right) })
 }
 
-/// What has become of the contents; of a bundle that stands for itself nothing need be there.
-fn of_sources(manifest: &BundleManifest) -> Vec<BundleChange> {
-    match manifest.check {
-        BundleCheck::Sealed => Vec::new(),
-        _ => sources::changed(&manifest.modules),
-    }
-}
-
 /// What the loader would take now.
 fn replaced(manifest: &BundleManifest) -> Vec<BundleChange> {
-    if manifest.check == BundleCheck::Sealed {
-        return Vec::new();
-    }
     let program = (manifest.program.as_str(), manifest.told.as_deref());
     sources::replaced(program, &manifest.modules, &Environment::own())
 }
@@ -274,6 +269,13 @@ fn remedy(
         return (remedy, None);
     }
     let changed_here = whole && !stale && start != Starts::Unknown;
+    if changed_here && !carry::changed(folder, manifest).is_empty() {
+        let remedy =
+            format!("Move the folder lib-… away that is in {out}, and make the bundle again");
+        let reads_ahead = manifest.read_ahead.as_ref().map(|said| said.command.clone());
+        let (options, folder) = (manifest::options(manifest), Some(folder.to_owned()));
+        return (remedy, Some(MakeAgain { program, options, reads_ahead, folder }));
+    }
     if changed_here {
         return (format!("Remove what was changed in {out}; the bundle itself is right."), None);
     }

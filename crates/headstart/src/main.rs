@@ -40,6 +40,11 @@ fn main() -> ExitCode {
     os::phrases::set_words(phrases::words);
     os::interrupt::survive_file_size_limit();
     os::interrupt::tell_of_cut_files(exit::FILES);
+    if std::env::var_os("HEADSTART_TRACE").is_some_and(|value| value == "verify") {
+        let text = "HEADSTART_TRACE is 'verify', with which bundles answer headstart verify and start \
+                    nothing: unset it, or set it to 1";
+        return exit::report(&exit::Usage(text.to_owned()).into());
+    }
     let matches = match verbs::command(first.as_deref()).try_get_matches() {
         Ok(matches) => matches,
         // Help and mistakes are rare, and worth the time to build all texts.

@@ -5,7 +5,8 @@ use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
 use model::RecordingMode;
 use model::bundle::{
-    BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, ChangeKind, Starts,
+    BundleCheck, BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, ChangeKind,
+    Starts,
 };
 
 /// The terminal view of a bundle that was made just now.
@@ -87,6 +88,15 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
     let program = style.terminal(&verification.program);
     let files = count(verification.files as u64);
     let (tint, word, sentence) = match (verification.current, verification.starts) {
+        (true, Starts::Bundle) if verification.check == Some(BundleCheck::Sealed) => (
+            Tint::Good,
+            "used",
+            format!(
+                "run starts the merged code; {} in its folder are unchanged, and {program} and its \
+                 libraries are not looked at (check: sealed)",
+                plural(verification.files as u64, "file", "files"),
+            ),
+        ),
         (true, Starts::Bundle) => (
             Tint::Good,
             "used",
@@ -154,8 +164,12 @@ fn not_read_ahead(verification: &BundleVerification, style: &Style) -> String {
 /// A bundle whose files are the same, and that takes itself for stale.
 fn unused(verification: &BundleVerification, program: &str, style: &Style) -> String {
     let files = count(verification.files as u64);
+    let same = match verification.check {
+        Some(BundleCheck::Sealed) => String::new(),
+        _ => format!("; the content of all {files} files is the same"),
+    };
     format!(
-        "run starts the original {program}{}: {}; the content of all {files} files is the same{}",
+        "run starts the original {program}{}: {}{same}{}",
         instead(verification, style),
         reason(verification, style),
         checked(verification)

@@ -27,6 +27,12 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// Whether nothing is looked at but builds of what is loaded.
+    pub fn is_sealed(&self) -> bool {
+        let lists = [&self.must, &self.hints, &self.all];
+        lists.iter().all(|list| list.is_empty()) && self.environment.is_empty()
+    }
+
     /// Reads a preamble that this version of headstart has made; `None` for any other bytes.
     pub fn read(preamble: &[u8]) -> Option<Checks> {
         let header = Header::read(preamble.strip_prefix(code())?)?;

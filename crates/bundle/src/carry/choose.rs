@@ -1,5 +1,6 @@
 //! Which files are carried, and under which names.
 
+use super::copy;
 use crate::choose::by_processor;
 use crate::choose::members::{self, Membership};
 use crate::error::BundleError;
@@ -10,6 +11,7 @@ use loader::search::{Requester, Searcher};
 use model::text::{name, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Beginnings of names of files that come with the C library, and go with its build.
@@ -39,6 +41,8 @@ pub(crate) struct Carry {
     /// Name of the folder, which follows from what is in it.
     pub(crate) folder: String,
     pub(crate) files: Vec<CarriedLibrary>,
+    /// What was asked for or opened and is not carried, in sentences.
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Carry {
@@ -65,36 +69,44 @@ impl Carry {
 pub(crate) struct CarriedLibrary {
     pub(crate) from: PathBuf,
     pub(crate) content: Content,
-    /// Names by which it may be asked for, its own first.
+    /// Names of the copy: one that no other library has, then those by which others need it.
     pub(crate) names: Vec<String>,
     /// Paths by which it may be opened.
     pub(crate) paths: BTreeSet<PathBuf>,
 }
 
-/// What a sealed bundle carries; nothing where there is nothing.
+/// What a sealed bundle carries; nothing where there is nothing. Of what a launch has opened, some can be
+/// left out.
 pub(crate) fn choose(
     graph: &Graph,
     memberships: &[Membership],
     include: &BTreeSet<PathBuf>,
+    learnt: &BTreeSet<PathBuf>,
 ) -> Result<Carry, BundleError> {
+    let declined = |reason: String| BundleError::declined(&graph.program().path, reason);
     let mut choice = Choice::new(graph, memberships)?;
     for (module, membership) in graph.modules.iter().zip(memberships) {
         if !membership.is_merged() && module.path != graph.interpreter {
             if by_processor::has_variants(module) {
-                let reason = format!(
+                return Err(declined(format!(
                     "the loader chooses between variants of {} by the processor, and a sealed bundle \
                      would carry one of them",
                     module.path.display()
-                );
-                return Err(BundleError::declined(&graph.program().path, reason));
+                )));
             }
-            choice.add(&module.path)?;
+            choice.add(&module.path).map_err(declined)?;
         }
     }
     for path in include {
-        choice.add(path)?;
+        if let Some(reason) = choice.with_needs(path).map_err(declined)? {
+            choice.left_out.push(format!("{} is not carried: {reason}.", path.display()));
+        }
     }
-    choice.close()?;
+    for path in learnt {
+        if let Err(reason) = choice.with_needs(path) {
+            choice.left_out.push(format!("What the launch opened is not all carried: {reason}."));
+        }
+    }
     choice.done()
 }
 
@@ -105,11 +117,10 @@ struct Choice<'a> {
     merged: BTreeSet<String>,
     merged_files: BTreeSet<(u64, u64)>,
     files: BTreeMap<(u64, u64), Chosen>,
-    left: Vec<(u64, u64)>,
+    left_out: Vec<String>,
 }
 
 struct Chosen {
-    image: Loadable,
     from: PathBuf,
     names: BTreeSet<String>,
     paths: BTreeSet<PathBuf>,
@@ -128,94 +139,129 @@ impl<'a> Choice<'a> {
             merged: merged.iter().map(|module| members::name_of(module)).collect(),
             merged_files: merged.iter().filter_map(|module| module.image.identity()).collect(),
             files: BTreeMap::new(),
-            left: Vec::new(),
+            left_out: Vec::new(),
         })
     }
 
-    /// One more, unless it is merged or the C library's.
-    fn add(&mut self, path: &Path) -> Result<(), BundleError> {
-        let image = Loadable::open(path)?;
-        let file = text(path.file_name().unwrap_or_default());
-        let name = image.soname.clone().unwrap_or_else(|| file.clone());
-        let Some(identity) = image.identity() else { return Ok(()) };
-        let is_merged = self.merged_files.contains(&identity) || self.merged.contains(&name);
-        if is_merged || is_of_c_library(path, &name) {
-            return Ok(());
-        }
-        if image.machine != self.graph.program().image.machine {
-            let reason = format!("{} is for {}", path.display(), image.machine);
-            return Err(BundleError::declined(&self.graph.program().path, reason));
-        }
-        let chosen = self.files.entry(identity).or_insert_with(|| {
-            self.left.push(identity);
-            let (names, paths) = ([name].into(), BTreeSet::new());
-            Chosen { image, from: path.to_owned(), names, paths }
-        });
-        chosen.names.insert(file);
-        chosen.paths.insert(path.to_owned());
-        chosen.paths.extend(path.canonicalize().ok());
-        Ok(())
-    }
-
-    /// What they need, and what that needs.
-    fn close(&mut self) -> Result<(), BundleError> {
-        while let Some(identity) = self.left.pop() {
-            let Some(chosen) = self.files.get(&identity) else { continue };
-            let folder = chosen.from.parent().unwrap_or(Path::new("/")).to_owned();
-            let requester = Requester {
-                folder: &folder,
-                rpath: chosen.image.rpath.as_deref(),
-                runpath: chosen.image.runpath.as_deref(),
-                no_default_folders: chosen.image.no_default_folders,
-            };
-            let requesters = [requester, self.graph.program().requester()];
-            let wanted = chosen.image.needed.iter().filter(|name| !self.merged.contains(*name));
-            let found: Result<Vec<PathBuf>, _> =
-                wanted.map(|name| self.searcher.find(name, &requesters)).collect();
-            let found = found.map_err(|error| {
-                let reason = format!("{} cannot be carried: {error}", chosen.from.display());
-                BundleError::declined(&self.graph.program().path, reason)
-            })?;
-            for path in found {
-                self.add(&path)?;
+    /// One more, with what it needs, or nothing of that. Why it is not carried, where it need not be.
+    fn with_needs(&mut self, path: &Path) -> Result<Option<String>, String> {
+        let before: BTreeSet<(u64, u64)> = self.files.keys().copied().collect();
+        let mut left = vec![path.to_owned()];
+        let mut unneeded = None;
+        while let Some(next) = left.pop() {
+            match self.add(&next).and_then(|added| Ok((added, self.needs(&next, added)?))) {
+                Ok((Added::Now, needs)) => left.extend(needs),
+                Ok((Added::Not(reason), _)) if next == path => unneeded = Some(reason.to_owned()),
+                Ok(_) => {}
+                Err(reason) => {
+                    self.files.retain(|identity, _| before.contains(identity));
+                    return Err(reason);
+                }
             }
         }
-        Ok(())
+        Ok(unneeded)
+    }
+
+    /// One more, unless it is merged or the C library's.
+    fn add(&mut self, path: &Path) -> Result<Added, String> {
+        let image = Loadable::open(path).map_err(|error| error.to_string())?;
+        let name = image.soname.clone().unwrap_or_else(|| file_name(path));
+        let identity = image.identity().ok_or("its file is not known")?;
+        if self.merged_files.contains(&identity) {
+            return Ok(Added::Not("it is merged"));
+        }
+        if is_of_c_library(path, &name) {
+            return Ok(Added::Not("it comes with the C library"));
+        }
+        if self.merged.contains(&name) {
+            return Ok(Added::Not("a library of this name (DT_SONAME) is merged"));
+        }
+        if image.machine != self.graph.program().image.machine {
+            return Err(format!("{} is for {}", path.display(), image.machine));
+        }
+        if image.soname.as_deref().is_some_and(|name| !is_simple(name)) {
+            return Err(format!("{} has a name (DT_SONAME) that no file can have", path.display()));
+        }
+        if image.interpreter.is_some() && image.soname.is_none() {
+            return Err(format!("{} is a program, which nothing can open", path.display()));
+        }
+        let known = self.files.contains_key(&identity);
+        let chosen = self.files.entry(identity).or_insert_with(|| {
+            let names = [name].into();
+            Chosen { from: path.to_owned(), names, paths: BTreeSet::new() }
+        });
+        chosen.names.insert(file_name(path));
+        chosen.paths.insert(path.to_owned());
+        chosen.paths.extend(path.canonicalize().ok());
+        Ok(if known { Added::Before } else { Added::Now })
+    }
+
+    /// What a library that is carried needs beside merged ones.
+    fn needs(&mut self, path: &Path, added: Added) -> Result<Vec<PathBuf>, String> {
+        if added != Added::Now {
+            return Ok(Vec::new());
+        }
+        let image = Loadable::open(path).map_err(|error| error.to_string())?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let requester = Requester {
+            folder,
+            rpath: image.rpath.as_deref(),
+            runpath: image.runpath.as_deref(),
+            no_default_folders: image.no_default_folders,
+        };
+        let requesters = [requester, self.graph.program().requester()];
+        let wanted = image.needed.iter().filter(|name| !self.merged.contains(*name));
+        let found: Result<Vec<PathBuf>, _> =
+            wanted.map(|name| self.searcher.find(name, &requesters)).collect();
+        found.map_err(|error| format!("{} cannot be carried: {error}", path.display()))
     }
 
     fn done(self) -> Result<Carry, BundleError> {
         let mut files = Vec::new();
-        let mut taken: BTreeMap<String, PathBuf> = BTreeMap::new();
-        let mut described = String::new();
         let mut all: Vec<Chosen> = self.files.into_values().collect();
         // Inodes are others in every copy.
         all.sort_by(|one, other| {
             one.names.cmp(&other.names).then_with(|| one.from.cmp(&other.from))
         });
+        let mut taken = BTreeSet::new();
+        let mut described = String::new();
         for chosen in all {
-            let own = chosen.image.soname.clone();
-            let names =
-                own.iter().chain(chosen.names.iter().filter(|name| Some(*name) != own.as_ref()));
-            let names: Vec<String> = names.cloned().collect();
-            for one in &names {
-                if let Some(other) = taken.insert(one.clone(), chosen.from.clone()) {
-                    let reason = format!(
-                        "{} and {} have one name, {one}, and one folder cannot hold both",
-                        other.display(),
-                        chosen.from.display()
-                    );
-                    return Err(BundleError::declined(&self.graph.program().path, reason));
-                }
-            }
-            let content = Content::read(&chosen.from)
-                .map_err(|error| BundleError::io(&chosen.from, error))?;
+            let copy =
+                copy::of(&chosen.from).map_err(|error| BundleError::io(&chosen.from, error))?;
+            let content = Content::of(&copy);
+            // By this it is opened: the loader gives no other library of the same DT_SONAME for it.
+            let path = content::hash(chosen.from.as_os_str().as_bytes());
+            let own = format!("{path:.8}-{:.8}", content.sha256);
+            let names = chosen.names.into_iter().filter(|name| taken.insert(name.clone()));
+            let names: Vec<String> = std::iter::once(own).chain(names).collect();
             described += &format!("{names:?} {}\n", content.sha256);
             files.push(CarriedLibrary { from: chosen.from, content, names, paths: chosen.paths });
         }
         let hash = content::hash(described.as_bytes());
         let folder = if files.is_empty() { String::new() } else { format!("lib-{hash:.12}") };
-        Ok(Carry { folder, files })
+        Ok(Carry { folder, files, left_out: self.left_out })
     }
+}
+
+/// What became of a file that was to be carried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Added {
+    Now,
+    Before,
+    Not(&'static str),
+}
+
+fn file_name(path: &Path) -> String {
+    text(path.file_name().unwrap_or_default())
+}
+
+/// Whether a file of the folder can have this name.
+pub(super) fn is_simple(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() < 200
+        && !name.contains(['/', '\0'])
+        && name != "."
+        && name != ".."
 }
 
 fn is_of_c_library(path: &Path, name: &str) -> bool {

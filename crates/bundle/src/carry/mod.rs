@@ -2,11 +2,12 @@
 //! program opens while it runs, with what these need. The C library and the loader are the system's.
 
 mod choose;
+mod copy;
 mod learn;
 mod place;
 mod warnings;
 
 pub(crate) use choose::{Carry, choose};
 pub use learn::{Learnt, learn};
-pub(crate) use place::{Placed, changed, placed, remove_old};
+pub(crate) use place::{Placed, changed, is_ours, placed, remove_old};
 pub(crate) use warnings::warnings;

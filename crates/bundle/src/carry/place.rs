@@ -1,13 +1,15 @@
 //! The folder of carried files: written whole under another name, named at once, and removed once no bundle
 //! uses it any more.
 
-use super::choose::Carry;
+use super::choose::{Carry, is_simple};
+use super::copy;
 use crate::error::{BundleAdvice, BundleError};
 use crate::write::content::Content;
 use files::{Permit, reasons};
 use model::bundle::{BundleChange, BundleManifest, CarriedFile, ChangeKind};
 use model::text::{name, text};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Files that are in their place below a bundle's folder.
@@ -43,8 +45,10 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
     if files.is_empty() {
         return Ok(Placed::default());
     }
-    if place.symlink_metadata().is_ok() {
-        return match files.iter().all(|file| change(folder, file).is_none()) {
+    remove_interrupted(folder);
+    if let Ok(data) = place.symlink_metadata() {
+        let is_whole = || files.iter().all(|file| change(folder, file).is_none());
+        return match data.is_dir() && is_whole() {
             true => Ok(Placed { files, fresh: false }),
             false => Err(BundleError::Occupied {
                 found: "is there, and not as headstart left it".to_owned(),
@@ -71,13 +75,15 @@ fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
     }
     std::fs::create_dir(fresh)?;
     for file in &carry.files {
-        let bytes = std::fs::read(&file.from)?;
-        let Some((own, others)) = file.names.split_first() else { continue };
-        let path = fresh.join(own);
-        files::write_over(&path, &bytes, Permit::Exactly(0o644)).map_err(io::Error::from)?;
-        if Content::read(&path)?.sha256 != file.content.sha256 {
+        let bytes = copy::of(&file.from)?;
+        if Content::of(&bytes) != file.content {
             return Err(io::Error::other(format!("{} has changed meanwhile", file.from.display())));
         }
+        let Some((own, others)) = file.names.split_first() else { continue };
+        let path = fresh.join(own);
+        // Who may not read the library may not read the copy.
+        let mode = file.from.metadata()?.permissions().mode() & 0o755;
+        files::write_over(&path, &bytes, Permit::Exactly(mode)).map_err(io::Error::from)?;
         for other in others {
             std::fs::hard_link(&path, fresh.join(other))
                 .or_else(|_| std::fs::copy(&path, fresh.join(other)).map(drop))?;
@@ -94,7 +100,39 @@ pub(crate) fn remove_old(folder: &Path, before: Option<&BundleManifest>, now: &[
     remove(folder, &old);
 }
 
+/// What a headstart that was killed has left of such a folder. The bundle's folder is locked.
+fn remove_interrupted(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_ours = |name: &str| {
+        let hash = name.strip_prefix(".lib-").and_then(|rest| rest.strip_suffix(".next"));
+        hash.is_some_and(is_hash)
+    };
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        if entry.file_name().to_str().is_some_and(is_ours) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether a manifest may name this path: a file of a folder that headstart made.
+pub(crate) fn is_ours(path: &str) -> bool {
+    let parts = path.split_once('/');
+    parts.is_some_and(|(folder, name)| {
+        folder.strip_prefix("lib-").is_some_and(is_hash) && is_simple(name)
+    })
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn remove(folder: &Path, carried: &[CarriedFile]) {
+    let within = |file: &&CarriedFile| {
+        let of_file = folder.join(name(&file.path));
+        let data = of_file.parent().and_then(|parent| parent.symlink_metadata().ok());
+        is_ours(&file.path) && data.is_some_and(|data| data.is_dir())
+    };
+    let carried: Vec<&CarriedFile> = carried.iter().filter(within).collect();
     for file in carried.iter().filter(|file| change(folder, file).is_none()) {
         let _ = std::fs::remove_file(folder.join(name(&file.path)));
     }

@@ -40,6 +40,11 @@ impl Content {
         Ok(content.done())
     }
 
+    /// That of these bytes.
+    pub(crate) fn of(bytes: &[u8]) -> Content {
+        Content { bytes: bytes.len() as u64, sha256: hash(bytes) }
+    }
+
     /// Those of all modules, as they are now.
     pub(crate) fn of_modules(modules: &[Module]) -> Result<Vec<Content>, BundleError> {
         let contents = modules.par_iter().map(|module| {

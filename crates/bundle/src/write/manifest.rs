@@ -1,5 +1,6 @@
 //! The manifest beside a bundle: every file that it was made of, and the files that were made.
 
+use crate::carry;
 use crate::choose::members::Membership;
 use crate::error::BundleError;
 use crate::make::BundleOptions;
@@ -11,7 +12,6 @@ use loader::{Environment, Graph};
 use model::ModuleId;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
 use model::text::{name, text};
-use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -42,8 +42,6 @@ pub(crate) fn of(
         let offset = layout.member(ModuleId::at(index)).map(|member| member.start() - layout.low);
         BundledModule { offset, outside, ..sources::described(index, module, content) }
     });
-    let learnt = options.learnt.iter().flat_map(|learnt| &learnt.libraries);
-    let include: BTreeSet<&PathBuf> = options.include.iter().chain(learnt).collect();
     BundleManifest {
         schema: BUNDLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,7 +59,7 @@ pub(crate) fn of(
         product: None,
         spare: None,
         read_ahead: None,
-        include: include.into_iter().map(text).collect(),
+        include: Vec::new(),
         carried: Vec::new(),
     }
 }
@@ -121,8 +119,12 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
         return Err(wrong("it is of a program that headstart optimized".to_owned()));
     }
     check_schema(&value, BUNDLE_SCHEMA).map_err(&wrong)?;
-    let manifest: BundleManifest =
-        serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+    let manifest: BundleManifest = serde_json::from_value(value).map_err(|error| {
+        wrong(format!("{error}; use the headstart that wrote it, or make it again in a new folder"))
+    })?;
+    if let Some(file) = manifest.carried.iter().find(|file| !carry::is_ours(&file.path)) {
+        return Err(wrong(format!("it names {:?}, which is no file of a bundle", file.path)));
+    }
     if !manifest.path().is_absolute() {
         return Err(wrong(format!("it names {:?}, which is no absolute path", manifest.program)));
     }

@@ -102,9 +102,9 @@ fn what_it_was_told_to_carry_is_found_and_nothing_else_is_needed() {
         let manifest = fs::read(place.path("out/headstart.json")).unwrap();
         let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
         let carried = manifest["carried"].as_array().unwrap();
-        let names =
-            carried.iter().map(|file| file["path"].as_str().unwrap().rsplit('/').next().unwrap());
-        assert_eq!(names.collect::<Vec<_>>(), ["libdeep.so.1", "plug.so"], "{manifest}");
+        let from: Vec<&str> = carried.iter().map(|file| file["from"].as_str().unwrap()).collect();
+        let has = |name: &str| from.iter().any(|from| from.ends_with(name));
+        assert!(has("libdeep.so.1") && has("plug.so") && !has("libown.so.1"), "{manifest}");
     }
 }
 
@@ -165,4 +165,60 @@ fn a_plug_in_calls_a_function_whose_address_the_program_takes() {
         let output = crate::stage::command(&start).arg(&plug).output_when_free();
         assert_eq!(stdout(&output), "own, own\n", "{}", stderr(&output));
     }
+}
+
+/// What it carries has no names that lead elsewhere, and finds what is carried for it.
+#[test]
+fn names_and_search_paths_of_what_is_carried_lead_nowhere_else() {
+    let Some(place) = Place::new() else { return };
+    fs::create_dir(place.path("deep")).unwrap();
+    let kept = place.file("kept", b"of the user");
+    let shared = ["-shared", "-fPIC"];
+    let deep = "const char *deep(void) { return \"deep\"; }";
+    place.built("deep/libdeep.so.1", deep, &[&shared[..], &["-Wl,-soname,libdeep.so.1"]].concat());
+    let plug = "const char *deep(void); const char *plug(void) { return deep(); }";
+    let runpath = format!("-Wl,--enable-new-dtags,-rpath,{}", text(&place.path("deep")));
+    let needs = ["deep/libdeep.so.1", &runpath, "-Wl,-soname,plugin.so"];
+    let first = text(&place.built("first.so", plug, &[&shared[..], &needs].concat()));
+    let plug = "const char *plug(void) { return \"second\"; }";
+    let named = |name: &str| format!("-Wl,-soname,{name}");
+    let name = named("plugin.so");
+    let second = [&shared[..], &[&name]].concat();
+    let second = text(&place.built("second.so", plug, &second));
+    let source = format!("const char *own(void) {{ return \"own\"; }}\n{PROGRAM}");
+    let program = text(&place.built("program", &source, &[]));
+    let out = text(&place.path("out"));
+    let bundle =
+        |include: &str| run(&["bundle", "--sealed", "--out", &out, "--include", include, &program]);
+    assert!(bundle(&first).status.success());
+    fs::rename(place.path("deep"), place.path("moved")).unwrap();
+    // The library of the same DT_SONAME, which is not carried, is another one.
+    let mut start = crate::stage::command(&place.path("out/run"));
+    let output = start.args([&second, &first]).output_when_free();
+    assert_eq!(stdout(&output), "own, second, deep\n", "{}", stderr(&output));
+    for name in ["../run", &text(&kept), "..", ".", "/etc/passwd"] {
+        let flag = named(name);
+        let odd = text(&place.built("odd.so", plug, &[&shared[..], &[&flag]].concat()));
+        let made = bundle(&odd);
+        assert_eq!(made.status.code(), Some(1), "{name}: {}", stderr(&made));
+        assert!(place.path("out/run").exists(), "{name}");
+        assert_eq!(fs::read(&kept).unwrap(), b"of the user", "{name}");
+    }
+    // Neither a manifest nor a link leads out of the folder.
+    let manifest = place.path("out/headstart.json");
+    let whole = fs::read_to_string(&manifest).unwrap();
+    let at = whole.find("\"path\": \"lib-").unwrap() + 9;
+    let end = at + whole[at..].find('"').unwrap();
+    let edited = format!("{}{}{}", &whole[..at], text(&kept), &whole[end..]);
+    fs::write(&manifest, edited).unwrap();
+    let told = run(&["verify", &out]);
+    assert!(!told.status.success() && stderr(&told).contains("no file of a bundle"), "{told:?}");
+    assert!(!bundle(&second).status.success());
+    fs::write(&manifest, &whole).unwrap();
+    let folder = place.path("out").join(whole[at..end].split('/').next().unwrap());
+    fs::rename(&folder, place.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(place.path("elsewhere"), &folder).unwrap();
+    let before = fs::read_dir(place.path("elsewhere")).unwrap().count();
+    assert!(bundle(&second).status.success());
+    assert_eq!(fs::read_dir(place.path("elsewhere")).unwrap().count(), before);
 }

@@ -13,7 +13,7 @@
 # SUBJECT and CAUSE say why. Jumped to with any stack; never returns.
 .Lstale:
     mov rsp, rbp
-    call .Ltrace_stale
+    call .Lanswer_if_stale
     cmp qword ptr [rbp + IS_OWN], 0
     jne .Lcount_start           # argv[0] is what the program wants it to be
     mov rdi, [r13]
@@ -87,6 +87,7 @@
     rep movsq
 
 .Lexecute:
+    call .Ltrace_stale
     mov rdi, [rbp + STARTED]
     mov rsi, [rbp + LOADER_WORDS]
     test rsi, rsi

@@ -53,14 +53,16 @@
     inc qword ptr [rdi - 8]     # with its end
     jmp .Lanswer
 
-# SUBJECT and CAUSE say what was not.
+# SUBJECT and CAUSE say what was not, to whom asks; or in a line, right before the original is started.
+.Lanswer_if_stale:
+    lea rdi, [rbp + PIECES]
+    cmp qword ptr [rbp + TRACE], TRACE_ANSWER
+    je .Lanswer_stale
+    ret
 .Ltrace_stale:
-    mov rax, [rbp + TRACE]
-    cmp eax, TRACE_NONE
+    cmp qword ptr [rbp + TRACE], TRACE_NONE
     je .Lreturn
     lea rdi, [rbp + PIECES]
-    cmp eax, TRACE_ANSWER
-    je .Lanswer_stale
     call .Ladd_program
     mov rsi, [rbp + SUBJECT]
     call .Ladd_piece
@@ -72,8 +74,21 @@
     call .Ladd_piece
     lea rsi, [rip + .Ltext_line]
     call .Ladd_piece
-# Standard error, whatever it is.
+# Standard error, if it takes what is written at once: a pipe may have no reader.
 .Ltrace_line:
+    push rdi
+    mov dword ptr [rbp + NUMBER], 2 # struct pollfd
+    mov dword ptr [rbp + NUMBER + 4], 4 # POLLOUT
+    lea rdi, [rbp + NUMBER]
+    mov esi, 1
+    xor edx, edx
+    mov eax, 7                  # poll
+    syscall
+    pop rdi
+    cmp eax, 1
+    jne .Lreturn
+    cmp word ptr [rbp + NUMBER + 6], 4
+    jne .Lreturn
     mov esi, 2
     jmp .Lwrite_pieces
 .Lanswer_stale:
