@@ -76,6 +76,17 @@ pub fn system() -> Result<InstallPlaces> {
 pub fn own() -> Result<InstallPlaces> {
     let home = absolute("HOME").ok_or_else(|| Usage("HOME names no folder; set it".to_owned()))?;
     let data = absolute("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
+    let user = os::host::user();
+    for folder in [&home, &data, &data.join("headstart")] {
+        // What stands there says what is launched.
+        if folder.metadata().is_ok_and(|data| data.uid() != user) {
+            let text = format!(
+                "{} belongs to another user, who could say what is launched: set HOME to your own folder",
+                folder.display()
+            );
+            return Err(Usage(text).into());
+        }
+    }
     let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     let runs = absolute("XDG_RUNTIME_DIR").is_some_and(|run| run.join("systemd/private").exists());
     let systemctl = os::tool::find("systemctl").filter(|_| runs);

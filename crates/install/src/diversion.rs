@@ -15,8 +15,9 @@ use crate::journal::Journal;
 use crate::stop::Stop;
 use crate::swap::{copy_over, dress, is_there, link_over, remove, remove_left, same};
 use crate::{Dpkg, ProgramError, hash};
-use model::{InstallStep, ProgramPlace, text};
+use model::{FileRights, InstallStep, ProgramPlace, text};
 use std::ffi::OsString;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What the original's second name ends with.
@@ -76,7 +77,9 @@ impl<'a> Diversion<'a> {
     /// Step 5, and the same for a newer bundle.
     pub(crate) fn put_in_place(&self, journal: &mut Journal) -> Result<(), ProgramError> {
         let run = journal.run();
+        self.hand_on_rights(journal)?;
         dress(&run, &self.original)?;
+        journal.state.rights = rights(&run);
         let new = hash::of(&run)?;
         if !journal.state.ours.contains(&new) {
             journal.state.ours.push(new.clone());
@@ -87,6 +90,23 @@ impl<'a> Diversion<'a> {
         self.stop.here()?;
         journal.state.ours = vec![new];
         journal.reach(InstallStep::InPlace)
+    }
+
+    /// What an administrator has changed of the program's rights since it was put there is meant for the
+    /// program, so the original gets it.
+    fn hand_on_rights(&self, journal: &Journal) -> Result<(), ProgramError> {
+        let (then, now) = (journal.state.rights, rights(&self.program));
+        let (Some(then), Some(now)) = (then, now) else { return Ok(()) };
+        if journal.state.step < InstallStep::InPlace || !is_there(&self.original)? {
+            return Ok(());
+        }
+        if files::privilege(&self.program).is_some() {
+            return Err(ProgramError::in_the_way(&self.program, PRIVILEGED));
+        }
+        if then != now {
+            give(&self.original, now).map_err(ProgramError::io(&self.original))?;
+        }
+        Ok(())
     }
 
     /// Whether the original is where its package puts it; not so where the package was removed.
@@ -101,6 +121,9 @@ impl<'a> Diversion<'a> {
         remove_left(&self.program)?;
         if found.is_replaced() {
             return Err(ProgramError::in_the_way(&self.program, REPLACED));
+        }
+        if found.ours {
+            self.hand_on_rights(&journal)?;
         }
         if found.step > InstallStep::Begun || found.registered || found.same {
             if found.has_original {
@@ -185,6 +208,20 @@ impl Found {
     fn lost_its_package(&self) -> bool {
         !self.has_original && self.registered && self.ours
     }
+}
+
+const PRIVILEGED: &str = "it has become set-user-ID or set-group-ID, or got capabilities, since it was put \
+                          there; take these from it and give them to the original beside it \
+                          (.headstart-original), then remove it";
+
+fn rights(path: &Path) -> Option<FileRights> {
+    let data = path.symlink_metadata().ok().filter(|data| data.is_file())?;
+    Some(FileRights { mode: data.mode() & 0o7777, user: data.uid(), group: data.gid() })
+}
+
+fn give(path: &Path, rights: FileRights) -> std::io::Result<()> {
+    std::os::unix::fs::chown(path, Some(rights.user), Some(rights.group))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(rights.mode))
 }
 
 const REPLACED: &str = "it is not the file that was put there: somebody has replaced it since; move that \

@@ -41,6 +41,7 @@ pub fn install(
     let workshop = Workshop::enter(places)?;
     let done = install_all(places, requests, variant, observer);
     if journal::all(&places.state).is_ok_and(|(all, unread)| all.is_empty() && unread.is_empty()) {
+        drop(places.hooks.remove(&places.state));
         workshop.close(&places.state);
     }
     done
@@ -151,6 +152,7 @@ impl Work<'_> {
             gain: None,
             renewed_unix_s: None,
             ours: Vec::new(),
+            rights: None,
         };
         let mut journal = Journal::begin(&self.places.state, state)?;
         match self.begun(&mut journal, &mut original) {
@@ -168,6 +170,8 @@ impl Work<'_> {
         if let Some(dpkg) = &self.places.dpkg
             && let Some(diversion) = Diversion::of(journal, dpkg, self.stop)
         {
+            // Whatever becomes of this, an upgrade ends it. What is in their way is told at the end.
+            drop(self.places.hooks.write(&self.places.state));
             let _locked = dpkg.locked(self.places.patience)?;
             diversion.divert(journal)?;
         }
@@ -211,7 +215,12 @@ impl Work<'_> {
                 || program == request.program
                 || journal.run().canonicalize().is_ok_and(|run| run == file);
             if is_it && journal.state.step == InstallStep::InPlace {
-                let report = installed(request, file, &journal);
+                let mut report = installed(request, file, &journal);
+                let (used, stale) = made::freshness(&journal);
+                if !used {
+                    let why = stale.map_or(String::new(), |why| format!(": {why}"));
+                    report.notes.push(format!("It starts its original now{why}. Renew it."));
+                }
                 return Ok(Some(ProgramChange { outcome: ProgramOutcome::Present, ..report }));
             }
             if is_it {

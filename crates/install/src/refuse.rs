@@ -39,8 +39,43 @@ const NEEDED: [&str; 26] = [
     "mount",
 ];
 /// Packages of the loader, of libc and of what mends the system, which are not marked as essential.
-const PACKAGES: [&str; 8] =
-    ["libc6", "libc-bin", "apt", "dpkg", "systemd", "systemd-sysv", "sudo", "headstart"];
+const PACKAGES: [&str; 9] =
+    ["libc6", "libc-bin", "apt", "dpkg", "gpgv", "systemd", "systemd-sysv", "sudo", "headstart"];
+/// Packages whose programs are copied, alone, into the system that starts the machine (initramfs).
+const BOOTING: [&str; 24] = [
+    "udev",
+    "kmod",
+    "cryptsetup",
+    "cryptsetup-bin",
+    "cryptsetup-initramfs",
+    "lvm2",
+    "dmsetup",
+    "mdadm",
+    "plymouth",
+    "busybox",
+    "busybox-static",
+    "busybox-initramfs",
+    "initramfs-tools",
+    "initramfs-tools-core",
+    "klibc-utils",
+    "dracut",
+    "dracut-core",
+    "btrfs-progs",
+    "xfsprogs",
+    "e2fsprogs",
+    "multipath-tools",
+    "open-iscsi",
+    "zfsutils-linux",
+    "thin-provisioning-tools",
+];
+/// Folders of scripts that copy programs there, and the commands by which they do.
+const HOOKS: [&str; 3] =
+    ["/usr/share/initramfs-tools/hooks", "/etc/initramfs-tools/hooks", "/usr/lib/dracut/modules.d"];
+const COPIES: [&str; 5] =
+    ["copy_exec", "inst_multiple", "inst_simple", "inst_binary", "dracut_install"];
+/// More than such a script has.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// The library of Java's launchers, which look for their files beside their own one.
 const JAVA: &str = "libjli.so";
 
@@ -75,6 +110,13 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     if name.as_encoded_bytes().starts_with(b"ld-linux") || name == OsStr::new("ld.so") {
         return declined("it is the loader itself".into());
     }
+    if let Some(hook) = copied_by(name) {
+        return declined(format!(
+            "{} copies it into the system that starts the machine (initramfs), where the original would not \
+             be beside it",
+            hook.display()
+        ));
+    }
     if let Some(profile) = confined(program) {
         return declined(format!(
             "AppArmor confines it by its path ({}), and would keep it from starting the original",
@@ -96,6 +138,26 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
         });
     }
     Ok(())
+}
+
+/// The script that copies a program of this name into an initramfs.
+fn copied_by(name: &OsStr) -> Option<PathBuf> {
+    let name = name.to_str()?;
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let within = HOOKS.iter().flat_map(|folder| entries(Path::new(folder)));
+    let scripts = within.flat_map(|entry| match entry.path().is_dir() {
+        true => entries(&entry.path()).map(|entry| entry.path()).collect(),
+        false => vec![entry.path()],
+    });
+    let copies = |text: &str| {
+        text.lines().filter(|line| COPIES.iter().any(|copy| line.contains(copy))).any(|line| {
+            let mut words =
+                line.split(|letter: char| letter.is_whitespace() || "\"';".contains(letter));
+            words.any(|word| word.rsplit('/').next() == Some(name))
+        })
+    };
+    let small = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() < MOST_BYTES);
+    scripts.filter(small).find(|path| std::fs::read_to_string(path).is_ok_and(|text| copies(&text)))
 }
 
 /// The profile of AppArmor for a program, which is called like it by custom.
@@ -130,6 +192,13 @@ pub(crate) fn check_package(
     dpkg: &Dpkg,
 ) -> Result<(), ProgramError> {
     let package = owner.package.split(':').next().unwrap_or_default();
+    if BOOTING.contains(&package) {
+        let reason = format!(
+            "it belongs to {package}, of which programs are copied into the system that starts the machine \
+             (initramfs), where the original would not be beside it"
+        );
+        return Err(ProgramError::declined(program, reason));
+    }
     let is_known = PACKAGES.contains(&package);
     if is_known || dpkg.is_essential(&owner.package)? {
         let reason =

@@ -69,20 +69,7 @@ fn is_called(journal: &Journal, name: &str) -> bool {
 /// # Errors
 /// Somebody else is at work. What becomes of each program is in the report.
 pub fn remove(places: &InstallPlaces, which: &Which) -> Result<ProgramsReport, ProgramError> {
-    let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
-    let workshop = match places.state.is_dir() {
-        true => Some(Workshop::enter(places)?),
-        false => None,
-    };
-    journal::sweep_all(&places.state);
-    let (journals, unreadable) = journal::all(&places.state)?;
-    report.notes.extend(unreadable.iter().map(ToString::to_string));
-    let (meant, unknown) = which.of(journals);
-    for named in unknown {
-        let error = ProgramError::NotInstalled { named: named.clone() };
-        let one = failed(&named, Path::new(&named), error)?;
-        report.programs.push(ProgramChange { program: None, ..one });
-    }
+    let Begun { mut report, workshop, meant } = Begun::with(places, which)?;
     for (named, journal) in meant {
         let program = journal.program();
         let gone = removed(&named, &journal, None);
@@ -91,12 +78,70 @@ pub fn remove(places: &InstallPlaces, which: &Which) -> Result<ProgramsReport, P
     }
     let (left, unreadable) = journal::all(&places.state)?;
     if left.is_empty() && unreadable.is_empty() {
-        report.notes.extend(places.hooks.remove(&places.state));
-        if let Some(workshop) = workshop {
-            workshop.close(&places.state);
-        }
+        close(workshop, places, &mut report);
     }
     Ok(report)
+}
+
+/// Work at some of the programs that are installed.
+pub(crate) struct Begun {
+    /// What is known before it begins: names that no program has, and states that cannot be read.
+    pub(crate) report: ProgramsReport,
+    /// None where nothing was ever installed.
+    pub(crate) workshop: Option<Workshop>,
+    /// Each with what it was called.
+    pub(crate) meant: Vec<(String, Journal)>,
+}
+
+impl Begun {
+    pub(crate) fn with(places: &InstallPlaces, which: &Which) -> Result<Begun, ProgramError> {
+        let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
+        let workshop = match places.state.is_dir() {
+            true => Some(Workshop::enter(places)?),
+            false => None,
+        };
+        journal::sweep_all(&places.state);
+        let (journals, unreadable) = journal::all(&places.state)?;
+        match which {
+            // They may be in place, and nothing is known of them.
+            Which::All => report.programs.extend(unreadable.iter().map(unread)),
+            Which::Named(_) => report.notes.extend(unreadable.iter().map(ToString::to_string)),
+        }
+        let (meant, unknown) = which.of(journals);
+        for named in unknown {
+            let error = ProgramError::NotInstalled { named: named.clone() };
+            let one = failed(&named, Path::new(&named), error)?;
+            report.programs.push(ProgramChange { program: None, ..one });
+        }
+        Ok(Begun { report, workshop, meant })
+    }
+}
+
+/// A program of which the state cannot be read.
+fn unread(error: &ProgramError) -> ProgramChange {
+    ProgramChange {
+        named: "a program".to_owned(),
+        program: None,
+        outcome: ProgramOutcome::Failed,
+        reason: Some(error.to_string()),
+        advice: None,
+        variant: None,
+        place: None,
+        gain: None,
+        notes: Vec::new(),
+    }
+}
+
+/// No program is left: nothing of headstart is.
+pub(crate) fn close(
+    workshop: Option<Workshop>,
+    places: &InstallPlaces,
+    report: &mut ProgramsReport,
+) {
+    report.notes.extend(places.hooks.remove(&places.state));
+    if let Some(workshop) = workshop {
+        workshop.close(&places.state);
+    }
 }
 
 /// What is told of a program that is as it was.

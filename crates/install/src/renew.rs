@@ -4,13 +4,12 @@ use crate::diversion::Diversion;
 use crate::install::{Work, failed, not_faster, started};
 use crate::journal::{self, Journal};
 use crate::made::{self, Original};
-use crate::remove::{Which, removed, undo};
+use crate::remove::{Begun, Which, close, removed, undo};
 use crate::stop::Stop;
-use crate::workshop::Workshop;
 use crate::{InstallPlaces, ProgramError, hash, linked, refuse, swap};
 use model::{
-    InstallStep, PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace, ProgramVariant,
-    ProgramsReport, Verdict, text,
+    InstallStep, ProgramChange, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
+    Verdict, text,
 };
 use std::ffi::OsString;
 use std::path::Path;
@@ -32,20 +31,7 @@ pub fn renew(
         // Where it takes longer, what is done now is better than nothing.
         drop(dpkg.locked(wait));
     }
-    let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
-    let workshop = match places.state.is_dir() {
-        true => Some(Workshop::enter(places)?),
-        false => None,
-    };
-    journal::sweep_all(&places.state);
-    let (journals, unreadable) = journal::all(&places.state)?;
-    report.notes.extend(unreadable.iter().map(ToString::to_string));
-    let (meant, unknown) = which.of(journals);
-    for named in unknown {
-        let error = ProgramError::NotInstalled { named: named.clone() };
-        let one = failed(&named, Path::new(&named), error)?;
-        report.programs.push(ProgramChange { program: None, ..one });
-    }
+    let Begun { mut report, workshop, meant } = Begun::with(places, which)?;
     let stop = Stop::default();
     for (named, journal) in meant {
         made::stop_if_asked()?;
@@ -58,10 +44,7 @@ pub fn renew(
     if !left.is_empty() {
         report.notes.extend(places.hooks.write(&places.state));
     } else if unreadable.is_empty() {
-        report.notes.extend(places.hooks.remove(&places.state));
-        if let Some(workshop) = workshop {
-            workshop.close(&places.state);
-        }
+        close(workshop, places, &mut report);
     }
     Ok(report)
 }

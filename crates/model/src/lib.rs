@@ -132,8 +132,8 @@ pub use probe_experiment::{
     PROBE_EXPERIMENT_SCHEMA, ProbeExperiment, ProbeFigures, ProbeKind, ProbeRow, ProbedState,
 };
 pub use programs::{
-    InstallStep, InstalledProgram, ListedProgram, PROGRAMS_SCHEMA, ProgramAdvice, ProgramChange,
-    ProgramList, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
+    FileRights, InstallStep, InstalledProgram, ListedProgram, PROGRAMS_SCHEMA, ProgramAdvice,
+    ProgramChange, ProgramList, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
 };
 pub use reading::Reading;
 pub use recording::{

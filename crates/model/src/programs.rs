@@ -35,6 +35,20 @@ pub struct InstalledProgram {
     /// SHA-256 of the files that headstart has put, or is about to put, in the original's place.
     #[serde(default)]
     pub ours: Vec<String>,
+    /// Mode, owner and group of the file that was put in the original's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rights: Option<FileRights>,
+}
+
+/// Who may do what with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRights {
+    /// Permission bits, with set-user-ID, set-group-ID and the sticky bit.
+    pub mode: u32,
+    /// Owner.
+    pub user: u32,
+    /// Group.
+    pub group: u32,
 }
 
 /// How an optimized program is made.

@@ -72,9 +72,9 @@ fn placed(program: &ProgramChange, place: &ProgramPlace) -> String {
 /// All installed programs. `now_unix_s`: seconds since 1970.
 pub fn list(list: &ProgramList, now_unix_s: u64, style: &Style) -> String {
     let mut view = String::new();
-    if list.programs.is_empty() {
+    if list.programs.is_empty() && list.unreadable.is_empty() {
         view += "No program is installed.\n";
-    } else {
+    } else if !list.programs.is_empty() {
         let mut table = Table::new(vec![
             Column::left("program"),
             Column::left("state"),

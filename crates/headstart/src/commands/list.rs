@@ -1,5 +1,6 @@
 //! `headstart list`: which optimized programs are in the place of the originals.
 
+use crate::exit;
 use crate::output;
 use crate::programs::{self, ScopeArgs};
 use anyhow::Result;
@@ -10,7 +11,8 @@ use std::time::SystemTime;
 /// Show installed programs: variant, time, fresh or why not, size, last renewed
 ///
 /// Those of all users are listed, and the user's own. A program whose state is `original` starts its
-/// original, for the reason that is given; headstart renew makes it again.
+/// original, for the reason that is given; headstart renew makes it again. Exits with 6 where the state of
+/// a program cannot be read.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -33,5 +35,5 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
     output::print_either(arguments.json, &list, |style| report::programs::list(&list, now, style))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if list.unreadable.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::FILES) })
 }

@@ -8,6 +8,7 @@ use crate::remove::undo;
 use crate::stop::Stop;
 use model::InstallStep;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 /// All steps of an installation.
 fn install(world: &World, stop: &Stop) -> Result<(), ProgramError> {
@@ -176,4 +177,28 @@ fn a_file_with_the_second_name_that_is_somebody_elses_stays() {
     undo(&world.places, journal, &stop).unwrap();
     assert_eq!(fs::read_to_string(world.original()).unwrap(), "somebody's own");
     assert_eq!(world.started(), OLD);
+}
+
+/// An administrator means the program, whatever file is at its path.
+#[test]
+fn changed_rights_go_to_a_newer_bundle_and_to_the_original() {
+    let Some(world) = World::new() else { return };
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let change =
+        |mode| fs::set_permissions(world.program(), fs::Permissions::from_mode(mode)).unwrap();
+    let stop = Stop::default();
+    install(&world, &stop).unwrap();
+    change(0o700);
+    let mut journal = world.journal().unwrap();
+    world.make(&journal, "newer");
+    Diversion::of(&journal, world.dpkg(), &stop).unwrap().put_in_place(&mut journal).unwrap();
+    assert_eq!((mode(&world.program()), world.started().as_str()), (0o700, "newer"));
+    // Privileges are nothing that a bundle may have.
+    change(0o4755);
+    let refused = undo(&world.places, world.journal().unwrap(), &stop).unwrap_err().to_string();
+    assert!(refused.contains("set-user-ID"), "{refused}");
+    assert_eq!((mode(&world.program()), world.started().as_str()), (0o4755, "newer"));
+    change(0o750);
+    undo(&world.places, world.journal().unwrap(), &stop).unwrap();
+    assert_eq!((mode(&world.program()), world.started().as_str()), (0o750, OLD));
 }

@@ -99,6 +99,7 @@ impl World {
             gain: Some(0.5),
             renewed_unix_s: Some(1),
             ours: Vec::new(),
+            rights: None,
         }
     }
 

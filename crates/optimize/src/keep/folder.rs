@@ -261,7 +261,13 @@ impl ResultFolder {
         };
         let mut files = current::files(&self.folder, of_bundle, run)?;
         files.extend(self.links.iter().map(|(path, target)| kept_files::link(path, target)));
-        Ok(Manifest { kept: Inventory { files, ..self.kept.clone() }, ..manifest.clone() })
+        // Its script names the folder.
+        let is_listed = matches!(&self.starts, Some(Starts::Listed(..)));
+        let stays_in = is_listed.then(|| text(&self.folder)).or_else(|| self.kept.stays_in.clone());
+        Ok(Manifest {
+            kept: Inventory { files, stays_in, ..self.kept.clone() },
+            ..manifest.clone()
+        })
     }
 }
 
