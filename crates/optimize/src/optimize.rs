@@ -107,7 +107,7 @@ pub fn optimize(
     let baseline = match baseline {
         Ok(baseline) => baseline,
         // It may start others that can be.
-        Err(refused @ (None | Some(OptimizeError::Graph(_) | OptimizeError::Bundle { .. }))) => {
+        Err(refused @ (None | Some(OptimizeError::Graph(_)))) => {
             let starter = Starter { request: &request, optimizations, folder, folders, refused };
             return starter.optimize(launches, observer);
         }
