@@ -120,7 +120,8 @@ impl<'a> Diversion<'a> {
         let is_left = found.has_original && journal.is_ours(&self.original)?;
         remove_left(&self.program)?;
         if found.is_replaced() {
-            return Err(ProgramError::in_the_way(&self.program, REPLACED));
+            let what = if found.registered { REPLACED } else { UNKNOWN };
+            return Err(ProgramError::in_the_way(&self.program, what));
         }
         if found.ours {
             self.hand_on_rights(&journal)?;
@@ -223,6 +224,10 @@ fn give(path: &Path, rights: FileRights) -> std::io::Result<()> {
     std::os::unix::fs::chown(path, Some(rights.user), Some(rights.group))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(rights.mode))
 }
+
+const UNKNOWN: &str = "it is not the file that was put there, and dpkg's diversion of it is gone: if this is the \
+                       program, as after it was installed again, delete the original beside it \
+                       (.headstart-original) to go on; everything stays as it is until then";
 
 const REPLACED: &str = "it is not the file that was put there: somebody has replaced it since; move that \
                         file away to go on, as everything else stays as it is until then";

@@ -106,6 +106,11 @@ impl Work<'_> {
                     "this link was removed or replaced since, so it is not renewed; remove it";
                 Err(ProgramError::in_the_way(link, found))
             }
+            ProgramPlace::Diversion { .. } if !swap::is_there(&program)? => {
+                let found = "somebody has deleted it since, so it is not renewed; taking it out of the \
+                             installed programs puts the original back";
+                Err(ProgramError::in_the_way(&program, found))
+            }
             ProgramPlace::Diversion { .. } if swap::same(&program, &journal.run()) => Ok(true),
             ProgramPlace::Diversion { .. } => match journal.is_ours(&program)? {
                 // A copy, where the bundle is in another file system.

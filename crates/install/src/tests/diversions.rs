@@ -202,3 +202,19 @@ fn changed_rights_go_to_a_newer_bundle_and_to_the_original() {
     undo(&world.places, world.journal().unwrap(), &stop).unwrap();
     assert_eq!((mode(&world.program()), world.started().as_str()), (0o750, OLD));
 }
+
+/// Somebody has removed dpkg's diversion, and the package came again: what it brought is the program.
+#[test]
+fn a_file_that_came_after_the_diversion_was_removed_is_kept() {
+    let Some(world) = World::new() else { return };
+    let stop = Stop::default();
+    install(&world, &stop).unwrap();
+    world.dpkg().remove(&world.program()).unwrap();
+    world.upgrade();
+    let undone = || undo(&world.places, world.journal().unwrap(), &stop);
+    let told = undone().unwrap_err().to_string();
+    assert!(told.contains("diversion of it is gone") && world.started() == NEW, "{told}");
+    fs::remove_file(crate::diversion::original_of(&world.program())).unwrap();
+    undone().unwrap();
+    assert!(world.journal().is_none() && world.started() == NEW);
+}
