@@ -14,7 +14,7 @@ use crate::{
 };
 use loader::Environment;
 use model::optimization::{ProgramReport, VariantFigures};
-use model::{Command, VariantId};
+use model::{Command, VariantId, Verdict};
 use os::LaunchError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,6 +68,9 @@ impl Part {
         Some((self.trials.get(index)?, self.figures.get(index).copied()?))
     }
 }
+
+/// By so much shares of two launches differ.
+const TOLERANCE: f64 = 0.05;
 
 /// The programs that a launch of `command` starts, without a trial: those worth one first, by the parts of
 /// the launch that loading them takes, and without a reason.
@@ -171,6 +174,10 @@ fn tried(
         part.trials.push(Trial { id, optimization, outcome });
     }
     measure(asked, part, &whole, &subject, observer)?;
+    let share = part.program.share;
+    part.figures.iter_mut().filter(|figures| is_chance(figures, share)).for_each(|figures| {
+        figures.verdict = Some(Verdict::Inconclusive);
+    });
     let verified = part.trials.iter().zip(&part.figures);
     let verified = verified.filter(|(trial, _)| trial.verified().is_some());
     let candidates: Vec<VerifiedVariant> = verified
@@ -184,6 +191,11 @@ fn tried(
     let best = best(&candidates);
     part.best = part.trials.iter().position(|trial| Some(trial.id) == best);
     Ok(())
+}
+
+/// Whether more was gained than the program takes, which only other things on the machine can explain.
+pub(super) fn is_chance(figures: &VariantFigures, share: f64) -> bool {
+    figures.ratio.is_some_and(|ratio| ratio < 1.0 - share - TOLERANCE)
 }
 
 /// Measures the whole launch with each variant that is verified. One that fails meanwhile is not.
@@ -248,4 +260,18 @@ pub(super) fn subject<'a>(
         _ => Program { file: path.clone(), path, told: None, command },
     };
     Ok(Ok(Subject { followed, way, program, environment, graph }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_beyond_the_share_is_chance() {
+        let of = |ratio| VariantFigures { ratio: Some(ratio), ..VariantFigures::default() };
+        assert!(is_chance(&of(0.81), 0.031));
+        assert!(!is_chance(&of(0.97), 0.031));
+        assert!(!is_chance(&of(0.55), 0.655));
+        assert!(!is_chance(&VariantFigures::default(), 0.5));
+    }
 }

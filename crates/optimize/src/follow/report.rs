@@ -1,6 +1,7 @@
 //! What is told of the programs of a launch.
 
 use super::Part;
+use super::parts::is_chance;
 use crate::{TrialOutcome, VariantReason, report};
 use model::optimization::{ProgramReport, VariantFigures, VariantReport};
 use model::text::text;
@@ -37,6 +38,12 @@ fn reason(part: &Part) -> String {
         Some((trial.name(), ratio?, low?, high?))
     });
     match fastest.min_by(|(_, one, ..), (_, other, ..)| one.total_cmp(other)) {
+        Some((name, ratio, ..)) if is_chance_of(part, name) => {
+            format!(
+                "not measurably faster: with its {name} the launch took {ratio:.2} of its time, which is less \
+                 than all other programs take, so the machine was busy with other things"
+            )
+        }
         Some((name, ratio, low, high)) => format!(
             "not measurably faster: with its {name} the launch takes {ratio:.2} of its time \
              ({low:.2} to {high:.2})"
@@ -54,6 +61,12 @@ fn reason(part: &Part) -> String {
             }
         }
     }
+}
+
+fn is_chance_of(part: &Part, name: &str) -> bool {
+    let mut all = part.trials.iter().zip(&part.figures);
+    let of_name = all.find(|(trial, _)| trial.name() == name);
+    of_name.is_some_and(|(_, figures)| is_chance(figures, part.program.share))
 }
 
 /// The variants of all programs, with why each is not offered.
