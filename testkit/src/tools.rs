@@ -101,7 +101,12 @@ pub const TOOLS: &[Tool] = &[
     tool("sccainfo", "libscca-utils", Tests, "the oracle of Windows' prefetch files"),
     tool("mksquashfs", "squashfs-tools", Tests, "a read-only file system to launch from"),
     tool("mkfs.btrfs", "btrfs-progs", Checks, "a compressed file system to launch from"),
-    tool("debootstrap", "debootstrap", Checks, "root file systems in which bundles are made"),
+    tool(
+        "debootstrap",
+        "debootstrap",
+        Checks,
+        "root file systems for bundles and installed programs",
+    ),
     tool("rsync", "rsync", Checks, "copies such a root as administrators do"),
     tool("pip3", "python3-venv python3-pip", Checks, "packages with real PE files, and pefile"),
     tool("mvn", "maven", Checks, "a package with PE files for ARM"),
@@ -120,7 +125,6 @@ pub const TOOLS: &[Tool] = &[
     tool("vmtouch", "vmtouch", Checks, "a peer of prefetch, which reads whole files"),
     tool("losetup", "mount", Checks, "a disk of its own for cold launches"),
     tool("mkfs.ext4", "e2fsprogs", Checks, "the file system on it"),
-    tool("debootstrap", "debootstrap", Checks, "a Debian system to install programs on"),
     tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
 ];
 
