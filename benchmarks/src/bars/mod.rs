@@ -20,6 +20,7 @@ mod launcher;
 mod list;
 mod load;
 mod memory;
+mod namespace;
 mod optimize;
 mod order;
 mod own_start;

@@ -12,11 +12,11 @@ mod root;
 mod store;
 mod upgrade;
 
+use crate::bars::namespace;
 use crate::context::Context;
-use crate::headstart::Headstart;
 use crate::report::{Report, Row};
-use anyhow::{Context as _, Result, bail, ensure};
-use std::path::{Path, PathBuf};
+use anyhow::{Context as _, Result, ensure};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The word with which this program starts itself in a mount namespace of its own.
@@ -48,14 +48,7 @@ struct Bench {
 /// # Errors
 /// Nothing can be mounted: only root can.
 pub fn check(context: &Context) -> Result<Report> {
-    let rows = context.scratch.join("container-rows.json");
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "--propagation", "private"]).arg(std::env::current_exe()?);
-    command.arg(COMMAND).arg(&context.scratch).arg(&context.headstart.program).arg(&rows);
-    let status = command.status().context("unshare cannot be run")?;
-    let read = std::fs::read_to_string(&rows);
-    let read = read.with_context(|| format!("the namespace gave no rows, {status}"))?;
-    Ok(Report { rows: serde_json::from_str(&read)? })
+    namespace::report(context, COMMAND, "container-rows.json")
 }
 
 /// The parts, in the namespace: scratch folder, headstart, file for the rows.
@@ -63,18 +56,7 @@ pub fn check(context: &Context) -> Result<Report> {
 /// # Errors
 /// As [`check`].
 pub fn run(words: &[&str]) -> Result<bool> {
-    let [scratch, program, out] = words else {
-        bail!("{COMMAND} takes a folder, a program and a file");
-    };
-    let scratch = Path::new(scratch).to_owned();
-    let headstart = Headstart {
-        program: program.into(),
-        scratch: scratch.clone(),
-        as_nobody: false,
-        empty_environment: false,
-        environment: Vec::new(),
-    };
-    let context = Context { headstart, scratch, cpu: os::host::quiet_cpu() };
+    let (context, out) = namespace::entered(COMMAND, words)?;
     let built = testkit::workspace::built_headstart()?;
     let target = built.ancestors().nth(2).context("headstart is not in a target folder")?;
     let kept = target.join("roots");

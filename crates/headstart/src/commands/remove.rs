@@ -9,7 +9,7 @@ use std::process::ExitCode;
 ///
 /// With the last program, everything goes that headstart install has put on the system: hooks, units,
 /// folders. Exits with 6 where a program could not be removed, such as where somebody has replaced it
-/// since; everything is as it was then.
+/// since. What is at its path can be started then, and what was begun is ended by the next remove.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Names of programs, or paths that lead to them
