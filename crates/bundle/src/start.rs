@@ -43,11 +43,14 @@ pub(crate) struct Start {
     pub(crate) instead: Option<String>,
     /// `run` may not be executed where it is.
     pub(crate) closed: bool,
+    /// The loader would end the launch of `run`, and not that of the original.
+    pub(crate) outdated: bool,
 }
 
 impl Start {
     pub(crate) fn of(starts: Starts) -> Start {
-        Start { starts, noticed: None, reason: None, instead: None, closed: false }
+        let (noticed, reason, instead) = (None, None, None);
+        Start { starts, noticed, reason, instead, closed: false, outdated: false }
     }
 
     /// That of a whole bundle at `run` in this environment. What it cannot start is added to the changes.
@@ -57,10 +60,12 @@ impl Start {
         changes: &mut Vec<BundleChange>,
     ) -> Start {
         // The kernel and the loader come before the preamble.
-        let refused = os::program::refusal(run).map(|error| error.to_string());
-        let closed = refused.is_some();
-        if let Some(reason) = refused.or_else(|| original::not_loaded(run)) {
-            return Start { closed, ..Start::nothing(run, reason, changes) };
+        if let Some(error) = os::program::refusal(run) {
+            return Start { closed: true, ..Start::nothing(run, error.to_string(), changes) };
+        }
+        if let Some(reason) = original::not_loaded(run) {
+            let outdated = original::starts(&manifest.path(), run);
+            return Start { outdated, ..Start::nothing(run, reason, changes) };
         }
         if Loadable::open(run).ok().as_ref().and_then(crate::verify::looks).is_none() {
             return Start::of(Starts::Unknown);

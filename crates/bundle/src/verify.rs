@@ -139,11 +139,16 @@ fn next_step(
         (Starts::Nothing, _) if start.closed => {
             (format!("Mend that; what is in {} is as it was made.", quoted(folder)), None)
         }
-        (Starts::Nothing, _) => (nothing_starts(folder, &manifest.path()), None),
+        (Starts::Nothing, _) if !start.outdated => {
+            (nothing_starts(folder, &manifest.path()), None)
+        }
         (Starts::Original, Some(variable)) if !stale => {
             (format!("Set or unset {variable}, as it was when the bundle was made."), None)
         }
-        (starts, _) => remedy(folder, manifest, (whole, stale || start.noticed.is_some(), starts)),
+        (starts, _) => {
+            let stale = stale || start.noticed.is_some() || start.outdated;
+            remedy(folder, manifest, (whole, stale, starts))
+        }
     }
 }
 

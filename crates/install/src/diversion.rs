@@ -16,7 +16,8 @@ use crate::stop::Stop;
 use crate::swap::{copy_over, dress, is_there, link_over, remove, remove_left, same};
 use crate::{Dpkg, ProgramError, hash};
 use model::{FileRights, InstallStep, ProgramPlace, text};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,12 @@ pub(crate) fn original_of(program: &Path) -> PathBuf {
     let mut path = OsString::from(program);
     path.push(ENDING);
     path.into()
+}
+
+/// The program of which this is the second name, if it is one.
+pub(crate) fn program_of(original: &Path) -> Option<PathBuf> {
+    let bytes = original.as_os_str().as_bytes().strip_suffix(ENDING.as_bytes())?;
+    Some(OsStr::from_bytes(bytes).into())
 }
 
 /// A program whose original is diverted.

@@ -156,7 +156,7 @@ impl Dpkg {
 }
 
 /// The names that a package may know a file by.
-fn names(file: &Path) -> Vec<PathBuf> {
+pub(crate) fn names(file: &Path) -> Vec<PathBuf> {
     let mut names = vec![file.to_owned()];
     for (folder, link) in MERGED {
         let is_merged = Path::new(link).canonicalize().is_ok_and(|to| to == Path::new(folder));

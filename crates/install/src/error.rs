@@ -47,6 +47,14 @@ pub enum ProgramError {
         /// As it was named.
         named: String,
     },
+    /// Several programs are called so.
+    #[error("{named} is the name of {}; name one by its path", .programs.join(" and "))]
+    Ambiguous {
+        /// As it was named.
+        named: String,
+        /// Their paths.
+        programs: Vec<String>,
+    },
     /// Somebody else is at work.
     #[error("{what} is at work ({holder}); nothing was changed: do this again when it has ended")]
     Busy {

@@ -1,6 +1,7 @@
 //! Programs are put in the place of their originals.
 
 use crate::diversion::{Diversion, original_of};
+use crate::forgotten::forgotten;
 use crate::journal::{self, Journal};
 use crate::made::{self, Original};
 use crate::remove::undo;
@@ -130,6 +131,9 @@ impl Work<'_> {
         let file = request.program.canonicalize().map_err(ProgramError::io(&request.program))?;
         if let Some(present) = self.present(request, &file)? {
             return Ok(present);
+        }
+        if let Some(error) = forgotten(self.places, &text::text(&file)) {
+            return Err(error);
         }
         let graph = refuse::graph(&file)?;
         refuse::check(&file, &graph, variant == ProgramVariant::Fixed)?;

@@ -16,6 +16,7 @@ mod desktop;
 mod diversion;
 mod dpkg;
 mod error;
+mod forgotten;
 mod hash;
 mod hooks;
 mod install;

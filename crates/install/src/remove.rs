@@ -1,6 +1,7 @@
 //! Everything is as it was before programs were installed.
 
 use crate::diversion::Diversion;
+use crate::forgotten::forgotten;
 use crate::install::failed;
 use crate::journal::{self, Journal};
 use crate::stop::Stop;
@@ -20,8 +21,12 @@ pub enum Which {
 }
 
 impl Which {
-    /// The ones that are meant, each with what it was called, and names that none has.
-    pub(crate) fn of(&self, journals: Vec<Journal>) -> (Vec<(String, Journal)>, Vec<String>) {
+    /// The ones that are meant, each with what it was called, and names that do not mean one of them.
+    fn of(
+        &self,
+        places: &InstallPlaces,
+        journals: Vec<Journal>,
+    ) -> (Vec<(String, Journal)>, Vec<(String, ProgramError)>) {
         let Which::Named(named) = self else {
             let all = journals.into_iter().map(|journal| (journal.state.name.clone(), journal));
             return (all.collect(), Vec::new());
@@ -30,12 +35,19 @@ impl Which {
         for name in named {
             let meant: Vec<&Journal> =
                 journals.iter().filter(|journal| is_called(journal, name)).collect();
-            if meant.is_empty() {
-                unknown.push(name.clone());
-            }
-            for journal in meant {
-                if !found.iter().any(|(_, known)| known.folder == journal.folder) {
-                    found.push((name.clone(), journal.clone()));
+            let named = || name.clone();
+            match meant[..] {
+                [journal] if found.iter().any(|(_, known)| known.folder == journal.folder) => {}
+                [journal] => found.push((named(), journal.clone())),
+                [] => {
+                    let not_installed = || ProgramError::NotInstalled { named: named() };
+                    let error = forgotten(places, name).unwrap_or_else(not_installed);
+                    unknown.push((named(), error));
+                }
+                _ => {
+                    let programs = meant.iter().map(|journal| journal.state.program.clone());
+                    let programs = programs.collect();
+                    unknown.push((named(), ProgramError::Ambiguous { named: named(), programs }));
                 }
             }
         }
@@ -107,9 +119,8 @@ impl Begun {
             Which::All => report.programs.extend(unreadable.iter().map(unread)),
             Which::Named(_) => report.notes.extend(unreadable.iter().map(ToString::to_string)),
         }
-        let (meant, unknown) = which.of(journals);
-        for named in unknown {
-            let error = ProgramError::NotInstalled { named: named.clone() };
+        let (meant, unknown) = which.of(places, journals);
+        for (named, error) in unknown {
             let one = failed(&named, Path::new(&named), error)?;
             report.programs.push(ProgramChange { program: None, ..one });
         }

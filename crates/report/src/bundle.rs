@@ -205,12 +205,15 @@ fn stale(
             }
         }
         Starts::Nothing => {
-            let reason = style.terminal(verification.instead.as_deref().unwrap_or_default());
-            match verification.noticed {
+            let why = style.terminal(verification.instead.as_deref().unwrap_or_default());
+            let original = "run would start the original, which cannot be started";
+            match &verification.noticed {
+                Some(path) if *path == verification.program => format!("{original}: {why}"),
                 Some(_) => {
-                    format!("run would start the original, which cannot be started: {reason}")
+                    let reason = reason(verification, style);
+                    format!("{original}: {why}; the bundle is not used: {reason}")
                 }
-                None => format!("run cannot start anything: {reason}"),
+                None => format!("run cannot start anything: {why}"),
             }
         }
         Starts::Bundle if is_only_beside(verification) => {

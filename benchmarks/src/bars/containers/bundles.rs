@@ -25,7 +25,7 @@ pub struct Form {
     pub name: &'static str,
     /// It is for copies of the root.
     pub ships: bool,
-    /// The program and its libraries need not be there; its check looks at fewer things than that of others.
+    /// The program and its libraries need not be there.
     pub stands_alone: bool,
     words: &'static [&'static str],
 }

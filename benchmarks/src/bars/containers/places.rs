@@ -62,8 +62,8 @@ fn in_place(bench: &Bench, made: &Root, place: &Place) -> Result<Vec<Row>> {
         }
         let start = bundle.start(&here)?;
         let expected = made.run(&[bundle.program, "--version"])?;
-        let is_timed = bundle.form.ships && !bundle.form.stands_alone;
-        let ratios = match is_timed {
+        // What is in the bare root has no original to compare with.
+        let ratios = match bundle.form.ships && !place.is_bare {
             true => Some(bundle.ratios(made, &here, bench.context.cpu, ROUNDS)?),
             false => None,
         };

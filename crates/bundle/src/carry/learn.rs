@@ -2,7 +2,7 @@
 
 use image::elf::Loadable;
 use model::text::name;
-use model::{Command, FileOperation};
+use model::{Command, Ending, FileOperation};
 use os::LaunchError;
 use os::attend::AttendOptions;
 use std::collections::BTreeSet;
@@ -17,6 +17,8 @@ pub struct Learnt {
     pub other: BTreeSet<PathBuf>,
     /// What could not be seen, where there is something.
     pub missing: Option<String>,
+    /// How the launch ended, where it failed or took too long.
+    pub failed: Option<Ending>,
 }
 
 /// Launches `command` twice, and looks at the files that it and its children open.
@@ -25,7 +27,8 @@ pub struct Learnt {
 /// It cannot be started.
 pub fn learn(command: &Command) -> Result<Learnt, LaunchError> {
     let observed = os::cache::observed_files(command, &AttendOptions::default())?;
-    let mut learnt = Learnt::default();
+    let failed = observed.ending.filter(|ending| !ending.is_success());
+    let mut learnt = Learnt { failed, ..Learnt::default() };
     let mut paths: BTreeSet<PathBuf> = observed.files.files.into_iter().collect();
     match observed.calls {
         Ok(calls) => {

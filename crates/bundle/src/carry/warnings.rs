@@ -37,6 +37,12 @@ pub(crate) fn warnings(graph: &Graph, learnt: Option<&Learnt>) -> Vec<BundleWarn
     if let Some(missing) = &learnt.missing {
         said.push(BundleWarning::of(format!("What the launch opened is not known: {missing}.")));
     }
+    if let Some(ending) = learnt.failed {
+        let words = ending.words();
+        said.push(BundleWarning::of(format!(
+            "The launch to learn from {words}, so one that does all its work may open more files."
+        )));
+    }
     said
 }
 

@@ -68,6 +68,11 @@ fn fails(program: &Path, run: &Path) -> Option<String> {
     not_loaded(program)
 }
 
+/// Whether a launch of the program comes to its own code.
+pub fn starts(program: &Path, run: &Path) -> bool {
+    fails(program, run).is_none()
+}
+
 const ITSELF: &str = "the bundle itself stands in the original program's place; put the original \
                       back";
 

@@ -143,9 +143,19 @@ fn a_library_outside_that_is_missing() {
     let made =
         run(&["bundle", "--outside", "libthree", "--outside", "libtwo", "--out", &out, &program]);
     assert!(made.status.success(), "{}", stderr(&made));
-    fs::rename(stage.path("third"), stage.path("gone")).unwrap();
-    assert_eq!(launched(&stage, "made/out"), Some(127));
-    let (found, text) = verified(&stage, "made/out");
-    assert_eq!(found["starts"], "nothing", "{found}");
-    assert!(text.contains("libthree.so.1 is not found"), "{text}");
+    let remedy = |folder: &str| {
+        fs::rename(stage.path("third/libthree.so.1"), stage.path(folder).join("libthree.so.1"))
+            .unwrap();
+        assert_eq!(launched(&stage, "made/out"), Some(127));
+        let (found, text) = verified(&stage, "made/out");
+        assert_eq!(found["starts"], "nothing", "{found}");
+        assert!(text.contains("libthree.so.1 is not found"), "{text}");
+        fs::rename(stage.path(folder).join("libthree.so.1"), stage.path("third/libthree.so.1"))
+            .unwrap();
+        found["remedy"].as_str().unwrap().to_owned()
+    };
+    let again = remedy("fourth");
+    assert!(again.starts_with("Make the bundle again: headstart bundle "), "{again}");
+    let install = remedy("made");
+    assert!(install.starts_with("Mend that, or install "), "{install}");
 }

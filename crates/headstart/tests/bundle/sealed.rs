@@ -108,6 +108,17 @@ fn what_it_was_told_to_carry_is_found_and_nothing_else_is_needed() {
     }
 }
 
+#[test]
+fn a_launch_to_learn_from_that_fails_is_told() {
+    let Some(place) = built() else { return };
+    let (out, program) = (text(&place.path("out")), text(&place.path("tree/failing")));
+    place.built("tree/failing", "int main(int count, char **words) { return count; }", &[]);
+    let made = run(&["bundle", "--sealed", "--out", &out, "--learn", "--", &program, "x", "y"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let said = stdout(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("The launch to learn from ended with exit code 3, so"), "{said}");
+}
+
 /// Files are replaced with the bundle, and nothing stays of those that it no longer carries.
 #[test]
 fn made_again_it_carries_what_it_is_told_now() {

@@ -4,7 +4,7 @@ use super::tree::{BUNDLE, NEW, OLD, World, ended_everywhere};
 use crate::ProgramError;
 use crate::diversion::Diversion;
 use crate::journal::Journal;
-use crate::remove::undo;
+use crate::remove::{Which, remove, undo};
 use crate::stop::Stop;
 use model::InstallStep;
 use std::fs;
@@ -217,4 +217,28 @@ fn a_file_that_came_after_the_diversion_was_removed_is_kept() {
     fs::remove_file(crate::diversion::original_of(&world.program())).unwrap();
     undone().unwrap();
     assert!(world.journal().is_none() && world.started() == NEW);
+}
+
+#[test]
+fn where_the_state_is_gone_it_is_told_how_the_original_comes_back() {
+    let Some(world) = World::new() else { return };
+    let before = world.tree();
+    install(&world, &Stop::default()).unwrap();
+    fs::remove_dir_all(&world.places.state).unwrap();
+    for name in [world.program(), world.original()] {
+        let which = Which::Named(vec![name.display().to_string()]);
+        let report = remove(&world.places, &which).unwrap();
+        let reason = report.programs[0].reason.as_deref().unwrap();
+        let commands = reason.split_once("to put the original back: ").unwrap().1;
+        if name == world.program() {
+            assert_eq!(world.started(), BUNDLE);
+            continue;
+        }
+        let admin = format!(" dpkg-divert --admindir '{}' ", world.dpkg().admin.display());
+        let commands = commands.replace(" dpkg-divert ", &admin);
+        let done = std::process::Command::new("sh").args(["-c", &commands]).status().unwrap();
+        assert!(done.success(), "{commands}");
+    }
+    assert_eq!((world.started(), world.diversions()), (OLD.to_owned(), String::new()));
+    assert_eq!(world.tree(), before);
 }

@@ -4,7 +4,7 @@ use super::tree::World;
 use crate::journal::{self, Journal};
 use crate::workshop::Workshop;
 use crate::{ProgramError, Which, list, remove};
-use model::ProgramOutcome;
+use model::{InstalledProgram, ProgramOutcome};
 use std::fs;
 
 #[test]
@@ -55,6 +55,25 @@ fn two_programs_of_one_name_have_folders_of_their_own() {
     assert_eq!(name(), "prog");
     Journal::begin(&world.places.state, world.linked()).unwrap();
     assert_eq!(name(), "prog.2");
+}
+
+#[test]
+fn a_name_that_several_programs_have_removes_none() {
+    let Some(world) = World::new() else { return };
+    let other = InstalledProgram { program: "/opt/prog".to_owned(), ..world.linked() };
+    for state in [world.linked(), InstalledProgram { name: "prog.2".to_owned(), ..other }] {
+        Journal::begin(&world.places.state, state).unwrap();
+    }
+    let removed = |name: &str| remove(&world.places, &Which::Named(vec![name.to_owned()])).unwrap();
+    let report = removed("prog");
+    let [one] = &report.programs[..] else { panic!("{report:?}") };
+    let reason = one.reason.as_deref().unwrap_or_default();
+    assert!(reason.ends_with("prog and /opt/prog; name one by its path"), "{reason}");
+    assert_eq!(list(&world.places).unwrap().programs.len(), 2);
+    assert!(removed("/opt/prog").programs[0].outcome.is_good());
+    let left = list(&world.places).unwrap().programs;
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(left[0].name, "prog");
 }
 
 #[test]

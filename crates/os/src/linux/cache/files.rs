@@ -4,9 +4,9 @@ use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
 use crate::linux::launcher::dev_null;
 use crate::linux::program::resolve;
-use crate::linux::trace::{TraceRequest, trace};
+use crate::linux::trace::{TraceRequest, TracedLaunch, trace};
 use crate::linux::{faults, loader_log};
-use model::{Command, FileCall, FileOperation, PageFaults, PhaseTrace, text};
+use model::{Command, Ending, FileCall, FileOperation, PageFaults, PhaseTrace, text};
 use std::collections::BTreeSet;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -29,6 +29,8 @@ pub struct ObservedFiles {
     pub faults: Result<PageFaults, LaunchError>,
     /// Calls on the file system of the second launch; why there are none.
     pub calls: Result<Vec<FileCall>, LaunchError>,
+    /// How that launch ended; none where it was refused.
+    pub ending: Option<Ending>,
 }
 
 /// Launches `command` twice and lists the files that it and its children map, and those that they
@@ -62,16 +64,17 @@ pub fn observed_files(
     };
     let traced = permitted(traced(command, options))?;
     match &traced {
-        Ok(trace) => {
+        Ok(launch) => {
             source.push_str("; files opened by a launch (ptrace)");
-            paths.extend(opened(trace));
+            paths.extend(opened(&launch.trace));
         }
         Err(error) => {
             source.push_str(&format!("; files that are only read are missing: {error}"));
         }
     }
     let files = MappedFiles { source, files: existing(command, paths) };
-    Ok(ObservedFiles { files, faults, calls: traced.map(|trace| trace.file_calls) })
+    let ending = traced.as_ref().ok().map(|launch| launch.ending);
+    Ok(ObservedFiles { files, faults, calls: traced.map(|launch| launch.trace.file_calls), ending })
 }
 
 /// The inner error is a refusal, which leaves less to be seen; the outer one any other.
@@ -114,13 +117,13 @@ fn from_loader_log(
     Ok((source, named.collect()))
 }
 
-fn traced(command: &Command, options: &AttendOptions) -> Result<PhaseTrace, LaunchError> {
+fn traced(command: &Command, options: &AttendOptions) -> Result<TracedLaunch, LaunchError> {
     let null = dev_null()?;
     let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
     request.record_files = true;
     request.timeout = options.timeout;
     request.cpu = options.cpu.or(request.cpu);
-    Ok(trace(command, &request)?.trace)
+    trace(command, &request)
 }
 
 /// What the launch opens and executes.
