@@ -16,8 +16,8 @@ const PACKAGES: Duration = Duration::from_secs(30 * 60);
 /// killed headstart has left, and removes programs whose packages are gone. All of this uses only CPU
 /// and disk time that nothing else wants. If something goes wrong, the programs still work.
 ///
-/// Exits with 1 if a program can no longer be installed, or would be slower: it is then removed, and the
-/// reason is printed. Exits with 6 if a program could not be renewed now.
+/// A program that can no longer be installed, or would be slower, is removed, and the reason is
+/// printed: this exits with 1. Exits with 6 if a program could not be renewed.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Names of programs, or paths that lead to them [default: all]
