@@ -70,7 +70,7 @@ impl Records {
     pub(crate) fn used(&self, kind: BundleCheck) -> String {
         let paths = self.must.len() + self.hints.len();
         format!(
-            "the bundle is used (check {}: {paths} paths and {} builds are as they were)",
+            "the bundle is used (check {}: {paths} paths and {} build-ids are as they were)",
             kind.word(),
             self.builds.len()
         )
