@@ -73,8 +73,8 @@ pub enum BundleError {
     ChangedMeanwhile(PathBuf),
     /// A bundle that the kernel puts elsewhere at every launch.
     #[error(
-        "the bundle in {} keeps address-space layout randomization: each launch has other \
-         addresses already",
+        "the bundle in {} keeps address-space layout randomization: each launch already has \
+         different addresses",
         .0.display()
     )]
     NotFixed(PathBuf),

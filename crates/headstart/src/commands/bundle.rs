@@ -44,15 +44,15 @@ pub struct Arguments {
     /// What DIR/run looks at when it is started, to tell whether it is still what the program would be
     #[arg(long, value_name = "WHAT", value_parser = values::check(), default_value = "host")]
     check: BundleCheck,
-    /// The file at a path in this folder never changes, so it is not looked at; with --check immutable;
-    /// may be repeated
+    /// Folder whose files never change under the same name, and so are not looked at; with --check
+    /// immutable; may be repeated
     #[arg(long, value_name = "FOLDER")]
     immutable: Vec<PathBuf>,
     /// The same as --check sealed
     #[arg(long, conflicts_with = "check")]
     sealed: bool,
-    /// Carry this library that the program opens in DIR, with the libraries that it needs; with --sealed;
-    /// may be repeated
+    /// Carry this library in DIR, with the libraries that it needs, so that the program can open it;
+    /// with --sealed; may be repeated
     #[arg(long, value_name = "FILE")]
     include: Vec<PathBuf>,
     /// Launch the program twice, with the arguments that follow it, and carry the libraries that it

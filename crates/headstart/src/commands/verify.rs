@@ -20,8 +20,8 @@ use std::process::ExitCode;
 ///
 /// Reads what was made and everything that it was made from, compares the contents, and simulates the
 /// loader's search again. A bundle is also started, and asked whether it is used now or starts the
-/// original, and why; this start ends before any code of the program runs. Exits with 1 if the bundle is
-/// not used or something has changed. Copies do not notice changes and keep working as they are.
+/// original, and why; this start ends before any code of the program runs. Copies check nothing at
+/// start, so they run as they were made. Exits with 1 if a bundle is not used or something has changed.
 ///
 /// Of a set that headstart pe ordinal has converted, every import is held against what the DLLs in
 /// the folder export now. Exits with 1 where an ordinal means another function, a file is missing, or
