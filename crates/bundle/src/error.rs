@@ -73,8 +73,8 @@ pub enum BundleError {
     ChangedMeanwhile(PathBuf),
     /// A bundle that the kernel puts elsewhere at every launch.
     #[error(
-        "the bundle in {} keeps address-space layout randomization: each launch has other \
-         addresses already",
+        "the bundle in {} keeps address-space layout randomization: each launch already has \
+         different addresses",
         .0.display()
     )]
     NotFixed(PathBuf),
@@ -117,7 +117,7 @@ pub enum BundleError {
     },
     /// A bundle that stays where it is cannot be given another base.
     #[error(
-        "{} cannot be written: {}; the bundle is whole, with its old base or a new one: mend that, \
+        "{} cannot be written: {}; the bundle is whole, with its old base or a new one: fix that, \
          then do this again",
         path.display(),
         in_the_way(path, source)

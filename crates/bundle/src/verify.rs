@@ -137,7 +137,7 @@ fn next_step(
 ) -> (String, Option<MakeAgain>) {
     match (start.starts, start.variable()) {
         (Starts::Nothing, _) if start.closed => {
-            (format!("Mend that; what is in {} is as it was made.", quoted(folder)), None)
+            (format!("Fix that; the files in {} are as they were made.", quoted(folder)), None)
         }
         (Starts::Nothing, _) if !start.outdated => {
             (nothing_starts(folder, &manifest.path()), None)
@@ -233,7 +233,7 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
     path.symlink_metadata().ok()?;
     let found = match Content::read(&path) {
         Ok(_) if Manifests::read(folder).is_ok_and(|both| both.symbols_are_right()) => return None,
-        Ok(_) => "its content is another one".to_owned(),
+        Ok(_) => "its content is different".to_owned(),
         Err(error) => reasons::unread(&path, &error),
     };
     let path = text(&path);
@@ -246,7 +246,7 @@ pub fn is_already(image: &Loadable) -> Option<String> {
     let of = |looks: Checks| looks.instead.unwrap_or(looks.original).display().to_string();
     let original = looks(image).map(of);
     let original = original.map_or(String::new(), |original| format!(", {original}"));
-    Some(format!("it is a bundle already; name the program that it is of{original}"))
+    Some(format!("it is already a bundle; name the program that it was made from{original}"))
 }
 
 /// What the preamble of a bundle looks at; none of an image that is no bundle, or of another version.
@@ -275,8 +275,7 @@ fn remedy(
     }
     let changed_here = whole && !stale && start != Starts::Unknown;
     if changed_here && !carry::changed(folder, manifest).is_empty() {
-        let remedy =
-            format!("Move the folder lib-… away that is in {out}, and make the bundle again");
+        let remedy = format!("Move the folder lib-… in {out} away, and make the bundle again");
         let reads_ahead = manifest.read_ahead.as_ref().map(|said| said.command.clone());
         let (options, folder) = (manifest::options(manifest), Some(folder.to_owned()));
         return (remedy, Some(MakeAgain { program, options, reads_ahead, folder }));
@@ -291,7 +290,7 @@ fn remedy(
         ("Make the bundle again in a new folder", None)
     } else {
         (
-            "Mend run if it can be mended; else move it away, and make the bundle again",
+            "Repair run if possible; otherwise move it away, and make the bundle again",
             Some(folder.to_owned()),
         )
     };
@@ -301,6 +300,6 @@ fn remedy(
 }
 
 fn nothing_starts(folder: &Path, program: &Path) -> String {
-    let mend = if program.exists() { "Mend that, or install" } else { "Install" };
-    format!("{mend} {} again, or remove {}.", quoted(program), quoted(folder))
+    let fix = if program.exists() { "Fix that, or install" } else { "Install" };
+    format!("{fix} {} again, or remove {}.", quoted(program), quoted(folder))
 }

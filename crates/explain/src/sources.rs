@@ -96,7 +96,7 @@ fn modules(inputs: &Inputs, basis: Basis) -> Source {
 /// Where it says what of a bundle's start goes to which library.
 fn bundles(inputs: &Inputs) -> Source {
     if inputs.contents.values().all(|contents| contents.start.is_none()) {
-        let reason = "another version of headstart has made the bundle, so the steps of its start \
+        let reason = "another version of headstart made the bundle, so the steps of its start \
                       could not be recorded; make it again";
         return source("bundle", "none", reason);
     }
@@ -104,7 +104,7 @@ fn bundles(inputs: &Inputs) -> Source {
         Reading::Value(_) => source(
             "bundle",
             "ptrace, steps of its start",
-            "what initializers take is scaled to the phases of a launch with fewer stops",
+            "the times of initializers are scaled to the phases of a launch with fewer stops",
         ),
         missing_starts => missing("bundle", missing_starts),
     }

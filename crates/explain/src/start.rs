@@ -38,11 +38,11 @@ pub(crate) struct StartTimes {
 /// How the start of the bundle at `path` divides its time, by all launches that show it whole.
 pub(crate) fn shares(inputs: &Inputs, path: &str) -> Reading<StartShares> {
     let Some(contents) = inputs.contents.get(path) else {
-        return Reading::unavailable("it is no bundle", "");
+        return Reading::unavailable("it is not a bundle", "");
     };
     if contents.start.is_none() {
         return Reading::unavailable(
-            "another version of headstart has made the bundle",
+            "another version of headstart made the bundle",
             "make it again",
         );
     }
@@ -265,8 +265,8 @@ mod tests {
         assert_eq!(found.reason(), Some("no launch went through all steps of its start"));
         let mut other = inputs(vec![image()]);
         other.contents.get_mut("/b/run").unwrap().start = None;
-        let reason = "another version of headstart has made the bundle";
+        let reason = "another version of headstart made the bundle";
         assert_eq!(shares(&other, "/b/run").reason(), Some(reason));
-        assert_eq!(shares(&other, "/b/other").reason(), Some("it is no bundle"));
+        assert_eq!(shares(&other, "/b/other").reason(), Some("it is not a bundle"));
     }
 }

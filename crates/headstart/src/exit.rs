@@ -51,7 +51,7 @@ pub const TABLE: &str = "  0    done
   6    a run folder or file could not be read or written
   7    not permitted here
   8    headstart itself failed
-  130  interrupted; what was measured is printed and kept, but no part of a
+  130  interrupted; what was measured is printed and kept, but not a partial
        recording (trace: 128 and the signal's number, 143 after SIGTERM)";
 
 /// The answer is no.

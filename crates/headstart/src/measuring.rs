@@ -64,7 +64,7 @@ pub fn measure(
     let stale = variants.filter_map(|variant| Some((variant, bundle::stale(&variant.command)?)));
     let notes = stale.map(|(variant, reason)| {
         format!(
-            "{} is a bundle that starts the original, so that was launched, too: {reason}; run \
+            "{} is a bundle that starts the original, so the original was launched too: {reason}; run \
              headstart verify on its folder",
             variant.command.program.display()
         )

@@ -69,7 +69,7 @@ pub fn say_ended(interrupted: bool, kept: Option<(Series, &Path)>) {
     let said = match interrupted {
         true => "interrupted",
         false => {
-            "the launches so far are kept; once the cause of the error below is mended, without a change \
+            "the launches so far are kept; once the cause of the error below is fixed, without a change \
                   of the commands"
         }
     };

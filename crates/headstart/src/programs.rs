@@ -23,7 +23,7 @@ const BOOTED: &str = "/run/systemd/system";
 /// Which programs a verb is about.
 #[derive(Debug, clap::Args)]
 pub struct ScopeArgs {
-    /// The programs of this user alone, also for root
+    /// Only the programs of this user, even for root
     #[arg(long)]
     pub user: bool,
 }
@@ -81,7 +81,7 @@ pub fn own() -> Result<InstallPlaces> {
         // What stands there says what is launched.
         if folder.metadata().is_ok_and(|data| data.uid() != user) {
             let text = format!(
-                "{} belongs to another user, who could say what is launched: set HOME to your own folder",
+                "{} belongs to another user, who could decide what is launched: set HOME to your own folder",
                 folder.display()
             );
             return Err(Usage(text).into());
@@ -150,9 +150,9 @@ pub fn tell(mut report: ProgramsReport, json: bool, quiet: bool) -> Result<ExitC
     let good = report.programs.iter().all(|program| program.outcome.is_good());
     for program in &mut report.programs {
         let advice = program.advice.map(|advice| match advice {
-            ProgramAdvice::MakeFixed => "--fixed makes it at fixed addresses",
+            ProgramAdvice::MakeFixed => "with --fixed, it is made at fixed addresses",
             ProgramAdvice::NameLaunch => {
-                "name a launch with which it ends by itself: --launch ARGUMENTS"
+                "name arguments with which it exits on its own: --launch ARGUMENTS"
             }
         });
         program.notes.extend(advice.map(str::to_owned));

@@ -77,7 +77,7 @@ pub const GROUPS: &[Group] = &[
         word: None,
         verbs: &[
             verb!("install", install, "put optimized programs in the place of the originals"),
-            verb!("renew", renew, "make them again after upgrades; hooks do so by themselves"),
+            verb!("renew", renew, "make them again after upgrades; hooks do so automatically"),
             verb!("list", list, "installed programs: fresh or why not, what they gain, their size"),
             verb!("remove", remove, "undo install: the originals are back"),
         ],

@@ -208,7 +208,7 @@ fn what_cannot_be_installed_is_declined_and_leaves_nothing() {
     let cases = [
         (&script, "script"),
         (&privileged, "set-user-ID"),
-        (&named_shell, "mended"),
+        (&named_shell, "repair"),
         (&failing, "exit code 3"),
         (&own, "headstart itself"),
     ];

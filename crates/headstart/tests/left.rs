@@ -145,7 +145,7 @@ fn copies_on_a_file_system_without_programs_are_not_current() {
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["current"], &found["starts"]), (&false.into(), &"nothing".into()));
     assert!(found["reason"].as_str().unwrap().contains("noexec"), "{found}");
-    assert!(found["remedy"].as_str().unwrap().starts_with("Mend that"), "{found}");
+    assert!(found["remedy"].as_str().unwrap().starts_with("Fix that"), "{found}");
 }
 
 #[test]

@@ -443,8 +443,10 @@ fn a_bundle_is_not_rewritten_and_its_original_is_named() {
     bundle.env_remove("LD_LIBRARY_PATH").args(["bundle", "--out", &text("bundle")]).arg(&program);
     assert!(bundle.status().unwrap().success());
     let own = text("bundle/run");
-    let words =
-        format!("it is a bundle already; name the program that it is of, {}", program.display());
+    let words = format!(
+        "it is already a bundle; name the program that it was made from, {}",
+        program.display()
+    );
     for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
         let told = run(&["elf", verb, "--out", &text("out"), &own]);
         assert!(stderr(&told).contains(&words), "{verb}: {}", stderr(&told));

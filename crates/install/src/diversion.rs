@@ -218,9 +218,9 @@ impl Found {
     }
 }
 
-const PRIVILEGED: &str = "it has become set-user-ID or set-group-ID, or got capabilities, since it was put \
-                          there; take these from it and give them to the original beside it \
-                          (.headstart-original), then remove it";
+const PRIVILEGED: &str = "it has become set-user-ID or set-group-ID or got capabilities since it was put \
+                          there; take them from it and give them to the original beside it \
+                          (.headstart-original), then remove it from the installed programs";
 
 fn rights(path: &Path) -> Option<FileRights> {
     let data = path.symlink_metadata().ok().filter(|data| data.is_file())?;
@@ -232,9 +232,10 @@ fn give(path: &Path, rights: FileRights) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(rights.mode))
 }
 
-const UNKNOWN: &str = "it is not the file that was put there, and dpkg's diversion of it is gone: if this is the \
-                       program, as after it was installed again, delete the original beside it \
-                       (.headstart-original) to go on; everything stays as it is until then";
+const UNKNOWN: &str = "it is not the file that was put there, and dpkg's diversion of it is gone; if it is \
+                       the program itself, because its package was installed again, delete the old \
+                       original beside it (.headstart-original) and try again; until then nothing \
+                       is changed";
 
-const REPLACED: &str = "it is not the file that was put there: somebody has replaced it since; move that \
-                        file away to go on, as everything else stays as it is until then";
+const REPLACED: &str = "it is not the file that was put there: somebody has replaced it; move that file \
+                        away and try again; until then nothing is changed";

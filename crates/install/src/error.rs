@@ -37,8 +37,8 @@ pub enum ProgramError {
     },
     /// The environment changes what every program loads.
     #[error(
-        "{0} is set, which changes what programs load: nothing was changed, as installed programs would \
-         be right for this environment only; unset it and do this again"
+        "{0} is set, which changes what programs load. Nothing was changed, because installed programs \
+         would be right in this environment only; unset it and try again"
     )]
     Variable(&'static str),
     /// Nothing of that name is installed.
@@ -56,7 +56,7 @@ pub enum ProgramError {
         programs: Vec<String>,
     },
     /// Somebody else is at work.
-    #[error("{what} is at work ({holder}); nothing was changed: do this again when it has ended")]
+    #[error("{what} is at work ({holder}); nothing was changed; try again when it has ended")]
     Busy {
         /// Who.
         what: &'static str,

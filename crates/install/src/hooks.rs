@@ -51,7 +51,7 @@ impl HookPlaces {
         let files = self.files();
         match self.written(state, &files) {
             Ok(notes) => notes,
-            Err(error) => vec![format!("programs are not renewed by themselves: {error}")],
+            Err(error) => vec![format!("programs are not renewed automatically: {error}")],
         }
     }
 
@@ -69,8 +69,8 @@ impl HookPlaces {
             }
             if swap::is_there(path)? && !is_ours(path) {
                 notes.push(format!(
-                    "{} is there and is not headstart's, so it stays as it is: programs are not renewed \
-                     by that",
+                    "{} already exists and is not headstart's, so it stays as it is, and this hook \
+                     renews no programs",
                     path.display()
                 ));
                 continue;
@@ -221,7 +221,7 @@ impl UnitPlace {
             Ok(said) => said.last_line(),
             Err(error) => error.to_string(),
         };
-        Some(format!("`{program} {}` failed ({said}): do that by hand", all.join(" ")))
+        Some(format!("`{program} {}` failed ({said}): run it yourself", all.join(" ")))
     }
 
     fn enable(&self) -> Vec<String> {

@@ -242,17 +242,18 @@ impl Work<'_> {
             refuse::check_package(file, &owner, dpkg)?;
             if let Some(to) = dpkg.diverted_to(&owner.known_as)? {
                 let by = dpkg.diverted_by(&owner.known_as)?;
-                let reason = format!("{by} diverts it to {} already; it stays", to.display());
+                let reason =
+                    format!("{by} already diverts it to {}; it stays as it is", to.display());
                 return Err(ProgramError::declined(file, reason));
             }
             if dpkg.is_diverted_here(file)? || dpkg.is_diverted_here(&owner.known_as)? {
-                let reason = "another program's diversion leads to it; it stays";
+                let reason = "another file is diverted to its path; it stays as it is";
                 return Err(ProgramError::declined(file, reason));
             }
             let original = original_of(file);
             if swap::is_there(&original)? {
-                let found = "headstart has not left it there, and needs that name; look what it is, \
-                             and move it away";
+                let found = "headstart needs this name, but did not make the file that is there; see \
+                             what it is, and move it away";
                 return Err(ProgramError::in_the_way(&original, found));
             }
             return Ok(ProgramPlace::Diversion {
@@ -263,8 +264,8 @@ impl Work<'_> {
         }
         let link = self.places.links.join(named.file_name().unwrap_or_default());
         if named.parent().is_some_and(|folder| is_folder(folder, &self.places.links)) {
-            let reason = "no package owns it, so its place is not taken, and it is in the folder for \
-                          links itself: name another folder that comes ahead of that in PATH";
+            let reason = "no package owns it, so a link would be put ahead of it, but it is itself in \
+                          the folder for links; name another folder that comes ahead of that in PATH";
             return Err(ProgramError::declined(file, reason));
         }
         linked::is_free(&link)?;
@@ -313,8 +314,8 @@ fn notes(request: &ProgramRequest, file: &Path, journal: &Journal) -> Vec<String
         ProgramPlace::Diversion { original, .. } => {
             if request.program != file {
                 notes.push(format!(
-                    "{} is a link to {}: it is that file's place that is taken, so all names that lead \
-                     to it start what is installed",
+                    "{} is a link to {}: the bundle takes the place of that file, so all names that \
+                     lead to it start the bundle",
                     request.program.display(),
                     file.display()
                 ));

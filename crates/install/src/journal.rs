@@ -103,7 +103,9 @@ fn read(folder: &Path) -> Result<Option<Journal>, ProgramError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(ProgramError::io(&path)(error)),
         Ok(data) if !data.is_file() || data.len() > MOST_BYTES => {
-            return Err(wrong("it is no state that headstart has written; look at it".to_owned()));
+            return Err(wrong(
+                "it is not a state file that headstart wrote; inspect it".to_owned(),
+            ));
         }
         Ok(_) => {}
     }

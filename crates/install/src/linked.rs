@@ -24,8 +24,8 @@ pub(crate) fn is_free(link: &Path) -> Result<(), ProgramError> {
         Err(error) => Err(ProgramError::io(link)(error)),
         Ok(_) => Err(ProgramError::in_the_way(
             link,
-            "there is a file that headstart has not made; it stays as it is: choose another folder \
-             for the link, or move it away",
+            "there is a file that headstart did not make, so it stays as it is: choose another \
+             folder for the link, or move the file away",
         )),
     }
 }
@@ -104,7 +104,7 @@ pub(crate) fn advice(link: &Path, program: &Path, path: &std::ffi::OsStr) -> Opt
     };
     let (folder, program) = (quoted_path(folder), quoted_path(program));
     Some(format!(
-        "{folder} does not come ahead of {program} in PATH, so its name still starts the original: add \
-         this line to {shell} and log in again: PATH={folder}:$PATH"
+        "{folder} does not come ahead of the folder of {program} in PATH, so the program's name still \
+         starts the original: add this line to {shell} and log in again: PATH={folder}:$PATH"
     ))
 }

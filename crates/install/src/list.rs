@@ -48,25 +48,32 @@ fn not_in_place(journal: &Journal) -> Option<String> {
     match journal.state.step {
         InstallStep::InPlace => {}
         InstallStep::Removing => {
-            return Some("its removal was interrupted; renewing or removing ends it".to_owned());
+            return Some(
+                "its removal was interrupted; the next renewal or removal finishes it".to_owned(),
+            );
         }
         _ => {
             return Some(
-                "its installation was interrupted; renewing or removing undoes it".to_owned(),
+                "its installation was interrupted; the next renewal or removal undoes it"
+                    .to_owned(),
             );
         }
     }
     if made::original(journal).symlink_metadata().is_err() {
-        return Some("its package was removed; renewing or removing takes it out".to_owned());
+        return Some(
+            "its package was removed; the next renewal or removal removes the rest".to_owned(),
+        );
     }
     match &journal.state.place {
         ProgramPlace::Folder { link, .. } => {
-            (!linked::is_in_place(journal)).then(|| format!("{link} does not lead to it any more"))
+            (!linked::is_in_place(journal)).then(|| format!("{link} no longer leads to it"))
         }
         ProgramPlace::Diversion { .. } => {
             let run = journal.run();
             let is_it = swap::same(&program, &run) || alike(&program, &run);
-            (!is_it).then(|| format!("{} is not what was put there last", program.display()))
+            (!is_it).then(|| {
+                format!("{} is no longer the bundle that was put there", program.display())
+            })
         }
     }
 }

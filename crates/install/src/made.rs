@@ -172,11 +172,11 @@ impl Original {
         let effect = measured.results.effects.iter().find(|effect| effect.variant == names[1]);
         let effect = effect.ok_or_else(|| ProgramError::Wrong {
             program: program.to_owned(),
-            found: "none of its launches could be counted".to_owned(),
+            found: "none of its launches could be measured".to_owned(),
         })?;
         let (ratio, low, high) = (effect.ratio, effect.low, effect.high);
         let words = format!(
-            "a launch takes {:.0} % of the time of the original's (between {:.0} and {:.0} %)",
+            "a launch takes {:.0} % of the time of the original ({:.0} to {:.0} %)",
             ratio * 100.0,
             low * 100.0,
             high * 100.0

@@ -29,7 +29,7 @@ impl Placed {
         let bytes = std::fs::read(&path).map_err(ProgramError::io(&path))?;
         serde_json::from_slice(&bytes).map_err(|error| ProgramError::State {
             path,
-            found: format!("it is not what headstart has written ({error}); look at it"),
+            found: format!("it is not as headstart wrote it ({error}); inspect it"),
         })
     }
 

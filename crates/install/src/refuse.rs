@@ -102,8 +102,7 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     }
     if is_needed(name) {
         return declined(
-            "the system cannot be mended without it, or it is started for every login; it stays as it \
-             is"
+            "it is needed to repair the system, or it is started at every login; it stays as it is"
                 .into(),
         );
     }
@@ -112,14 +111,14 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     }
     if let Some(hook) = copied_by(name) {
         return declined(format!(
-            "{} copies it into the system that starts the machine (initramfs), where the original would not \
-             be beside it",
+            "{} copies it into the system that starts the machine (initramfs), where it would be \
+             without its original",
             hook.display()
         ));
     }
     if let Some(profile) = confined(program) {
         return declined(format!(
-            "AppArmor confines it by its path ({}), and would keep it from starting the original",
+            "AppArmor confines it by its path ({}) and would keep it from starting the original",
             profile.display()
         ));
     }
@@ -127,7 +126,7 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
         graph.modules.iter().any(|module| module.path.file_name() == Some(OsStr::new(JAVA)));
     if needs_java {
         return declined(format!(
-            "it is a launcher of Java ({JAVA}), which looks for its files beside its own one"
+            "it is a launcher of Java ({JAVA}), which looks for its files in its own folder"
         ));
     }
     if graph.program().image.fixed && !fixed {
@@ -179,7 +178,7 @@ fn is_needed(name: &OsStr) -> bool {
 /// What the simulated loader makes of a program.
 pub(crate) fn graph(program: &Path) -> Result<Graph, ProgramError> {
     if Loadable::open(program).is_ok_and(|image| bundle::is_already(&image).is_some()) {
-        return Err(ProgramError::declined(program, "what is at its path is a bundle already"));
+        return Err(ProgramError::declined(program, "the file at its path is already a bundle"));
     }
     let graph = loader::load(program, &Environment::own());
     graph.map_err(|error| ProgramError::declined(program, error.to_string()))
@@ -194,15 +193,16 @@ pub(crate) fn check_package(
     let package = owner.package.split(':').next().unwrap_or_default();
     if BOOTING.contains(&package) {
         let reason = format!(
-            "it belongs to {package}, of which programs are copied into the system that starts the machine \
-             (initramfs), where the original would not be beside it"
+            "it belongs to {package}, whose programs are copied into the system that starts the \
+             machine (initramfs), where it would be without its original"
         );
         return Err(ProgramError::declined(program, reason));
     }
     let is_known = PACKAGES.contains(&package);
     if is_known || dpkg.is_essential(&owner.package)? {
-        let reason =
-            format!("it belongs to {package}, without which the system cannot be mended; it stays");
+        let reason = format!(
+            "it belongs to {package}, which is needed to repair the system; it stays as it is"
+        );
         return Err(ProgramError::declined(program, reason));
     }
     Ok(())

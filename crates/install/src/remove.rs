@@ -182,7 +182,7 @@ pub(crate) fn undo(
     let Some(dpkg) = &places.dpkg else {
         return Err(ProgramError::Tool {
             tool: "dpkg-divert".to_owned(),
-            said: "it is needed to put the program back, and is not there".to_owned(),
+            said: "it was not found, and is needed to put the program back".to_owned(),
         });
     };
     let _locked = dpkg.locked(places.patience)?;

@@ -102,12 +102,12 @@ impl Work<'_> {
             ProgramPlace::Folder { .. } if linked::is_in_place(journal) => Ok(true),
             ProgramPlace::Folder { link, .. } => {
                 let link = Path::new(link);
-                let found =
-                    "this link was removed or replaced since, so it is not renewed; remove it";
+                let found = "this link has been removed or replaced, so the program is not renewed; \
+                             remove it from the installed programs";
                 Err(ProgramError::in_the_way(link, found))
             }
             ProgramPlace::Diversion { .. } if !swap::is_there(&program)? => {
-                let found = "somebody has deleted it since, so it is not renewed; taking it out of the \
+                let found = "somebody has deleted it, so it is not renewed; removing it from the \
                              installed programs puts the original back";
                 Err(ProgramError::in_the_way(&program, found))
             }
@@ -116,7 +116,8 @@ impl Work<'_> {
                 // A copy, where the bundle is in another file system.
                 true => Ok(hash::of(&program)? == hash::of(&journal.run())?),
                 false => {
-                    let found = "somebody has replaced it since, so it is not renewed; remove it";
+                    let found = "somebody has replaced it, so it is not renewed; remove it from the \
+                                 installed programs";
                     Err(ProgramError::in_the_way(&program, found))
                 }
             },
@@ -145,8 +146,7 @@ impl Work<'_> {
         let original = Original::observe(&program, &file, Some(&launch));
         let mut original = original.map_err(|error| match error {
             ProgramError::Declined { program, reason, .. } => {
-                let found =
-                    format!("its original does not work now, which is what is started: {reason}");
+                let found = format!("it starts its original, which does not work now: {reason}");
                 ProgramError::Wrong { program, found }
             }
             error => error,
@@ -161,7 +161,7 @@ impl Work<'_> {
                 // What is there would be used, or can never be again.
                 undo(self.places, journal, self.stop)?;
                 let mut report = failed(named, &program, error)?;
-                report.notes.push("it is removed: the original is what is started".to_owned());
+                report.notes.push("it is no longer installed: the original is started".to_owned());
                 Ok(report)
             }
             Err(error) => Err(error),

@@ -165,7 +165,7 @@ impl Display for BuildRemedy {
 
 fn starts(last: &Option<PathBuf>) -> String {
     last.as_ref().map_or(String::new(), |last| {
-        format!("; its last command executes {}: give that program", last.display())
+        format!("; its last command executes {}: name that program", last.display())
     })
 }
 

@@ -109,8 +109,8 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
             Tint::Doubt,
             "unknown",
             format!(
-                "another version of headstart made this, so whether run starts the merged code is not \
-                 known; all {files} files of {program} are unchanged"
+                "another version of headstart made this, so it is not known whether run starts the \
+                 merged code; all {files} files of {program} are unchanged"
             ),
         ),
         (true, Starts::Copies) => (
@@ -217,9 +217,7 @@ fn stale(
             }
         }
         Starts::Bundle if is_only_beside(verification) => {
-            format!(
-                "run and all files of {program} are unchanged; what has changed, no launch uses"
-            )
+            format!("run and all files of {program} are unchanged; no launch uses what has changed")
         }
         Starts::Bundle => "run does not notice this, and still uses the merged code".to_owned(),
         Starts::Copies => {

@@ -25,7 +25,7 @@ pub fn outcomes(report: &ProgramsReport, style: &Style) -> String {
 fn one(program: &ProgramChange, style: &Style) -> String {
     let (tint, word) = match program.outcome {
         ProgramOutcome::Installed => (Tint::Good, "installed"),
-        ProgramOutcome::Present => (Tint::Good, "is installed already"),
+        ProgramOutcome::Present => (Tint::Good, "is already installed"),
         ProgramOutcome::Renewed => (Tint::Good, "renewed"),
         ProgramOutcome::Moved => (Tint::Good, "has new addresses"),
         ProgramOutcome::Fresh => (Tint::Good, "is fresh"),
@@ -37,7 +37,7 @@ fn one(program: &ProgramChange, style: &Style) -> String {
     let name = style.paint(Tint::Name, &style.terminal(&program.named));
     let mut line = format!("{name}: {}", style.paint(tint, word));
     if let Some(gain) = program.gain.filter(|_| program.place.is_some()) {
-        line += &format!(", a launch takes {} of the time", figure::percent(gain));
+        line += &format!(", a launch takes {} of the original's time", figure::percent(gain));
     }
     if let Some(place) = &program.place {
         line += &format!("; {}", placed(program, place));
@@ -56,7 +56,7 @@ fn placed(program: &ProgramChange, place: &ProgramPlace) -> String {
     match place {
         ProgramPlace::Diversion { original, .. } => {
             let at = printable(program.program.as_deref().unwrap_or_default());
-            format!("it is {at}, and the original is {}", printable(original))
+            format!("the bundle is {at}, and the original is {}", printable(original))
         }
         ProgramPlace::Folder { link, desktop_entries } => {
             let entries = match desktop_entries.len() {
@@ -160,8 +160,8 @@ mod tests {
             report(ProgramOutcome::Declined, Some("it is set-user-ID")),
         ];
         let text = outcomes(&ProgramsReport { schema: 1, programs, notes: Vec::new() }, &style());
-        let wanted = "gs: installed, a launch takes 26.0 % of the time; it is /usr/bin/gs, and the\n  \
-                      original is /usr/bin/gs.headstart-original\n  a note\n\
+        let wanted = "gs: installed, a launch takes 26.0 % of the original's time; the bundle is\n  \
+                      /usr/bin/gs, and the original is /usr/bin/gs.headstart-original\n  a note\n\
                       gs: is not installed: it is set-user-ID\n  a note\n";
         assert_eq!(text, wanted);
     }

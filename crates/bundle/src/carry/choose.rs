@@ -89,8 +89,8 @@ pub(crate) fn choose(
         if !membership.is_merged() && module.path != graph.interpreter {
             if by_processor::has_variants(module) {
                 return Err(declined(format!(
-                    "the loader chooses between variants of {} by the processor, and a sealed bundle \
-                     would carry one of them",
+                    "the loader selects a variant of {} by processor, and a sealed bundle would carry \
+                     only one of them",
                     module.path.display()
                 )));
             }
@@ -104,7 +104,9 @@ pub(crate) fn choose(
     }
     for path in learnt {
         if let Err(reason) = choice.with_needs(path) {
-            choice.left_out.push(format!("What the launch opened is not all carried: {reason}."));
+            choice
+                .left_out
+                .push(format!("Not everything that the launch opened is carried: {reason}."));
         }
     }
     choice.done()
@@ -180,10 +182,16 @@ impl<'a> Choice<'a> {
             return Err(format!("{} is for {}", path.display(), image.machine));
         }
         if image.soname.as_deref().is_some_and(|name| !is_simple(name)) {
-            return Err(format!("{} has a name (DT_SONAME) that no file can have", path.display()));
+            return Err(format!(
+                "{} has a name (DT_SONAME) that is not a valid file name",
+                path.display()
+            ));
         }
         if image.interpreter.is_some() && image.soname.is_none() {
-            return Err(format!("{} is a program, which nothing can open", path.display()));
+            return Err(format!(
+                "{} is a program, which cannot be opened as a library",
+                path.display()
+            ));
         }
         let known = self.files.contains_key(&identity);
         let chosen = self.files.entry(identity).or_insert_with(|| {

@@ -51,7 +51,7 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
         return match data.is_dir() && is_whole() {
             true => Ok(Placed { files, fresh: false }),
             false => Err(BundleError::Occupied {
-                found: "is there, and not as headstart left it".to_owned(),
+                found: "exists, but is not as headstart left it".to_owned(),
                 path: place,
                 advice: BundleAdvice::MoveAway,
             }),
@@ -77,7 +77,10 @@ fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
     for file in &carry.files {
         let bytes = copy::of(&file.from)?;
         if Content::of(&bytes) != file.content {
-            return Err(io::Error::other(format!("{} has changed meanwhile", file.from.display())));
+            return Err(io::Error::other(format!(
+                "{} has changed in the meantime",
+                file.from.display()
+            )));
         }
         let Some((own, others)) = file.names.split_first() else { continue };
         let path = fresh.join(own);
@@ -152,7 +155,7 @@ fn change(folder: &Path, file: &CarriedFile) -> Option<BundleChange> {
     let path: PathBuf = folder.join(name(&file.path));
     let (what, found) = match Content::read(&path) {
         Ok(now) if now.sha256 == file.sha256 => return None,
-        Ok(_) => (ChangeKind::Changed, "its content is another one".to_owned()),
+        Ok(_) => (ChangeKind::Changed, "its content is different".to_owned()),
         Err(error) => (crate::prove::sources::unread(&error), reasons::unread(&path, &error)),
     };
     Some(BundleChange { path: text(&path), what, found })

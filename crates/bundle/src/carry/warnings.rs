@@ -30,8 +30,8 @@ pub(crate) fn warnings(graph: &Graph, learnt: Option<&Learnt>) -> Vec<BundleWarn
     let mut said = Vec::new();
     if let Some((named, count)) = named(&others) {
         said.push(BundleWarning::of(format!(
-            "The launch opened {count} that the bundle does not carry: {named}. It looks for them where \
-             they are now."
+            "The launch opened {count} that the bundle does not carry: {named}. The program will look for \
+             them where they are now."
         )));
     }
     if let Some(missing) = &learnt.missing {
@@ -56,8 +56,8 @@ fn named(paths: &[String]) -> Option<(String, String)> {
 }
 
 fn not_learnt() -> BundleWarning {
-    let text = "What the program opens while it runs (plug-ins, data, settings) is not known, and not \
-                carried.";
+    let text = "The files that the program opens while it runs (plug-ins, data, settings) are not known \
+                and not carried.";
     BundleWarning { text: text.to_owned(), advice: Some(BundleAdvice::Learn) }
 }
 

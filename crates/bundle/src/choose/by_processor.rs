@@ -17,16 +17,16 @@ const BASELINE: u32 = 1;
 /// Why a library stays outside of a bundle for other machines.
 pub(crate) fn of_library(module: &Module) -> Option<String> {
     if has_variants(module) {
-        return Some("the loader chooses between variants of it by the processor".to_owned());
+        return Some("the loader selects a variant of it by processor".to_owned());
     }
     let needed = newer_needed(&module.image);
-    needed.then(|| "it is built for newer processors than x86-64 asks for".to_owned())
+    needed.then(|| "it is built for processors newer than the x86-64 baseline".to_owned())
 }
 
 /// Why a program has no bundle for other machines.
 pub(crate) fn of_program(program: &Loadable) -> Option<String> {
     newer_needed(program).then(|| {
-        "it is built for newer processors than x86-64 asks for, which another machine may not have; \
+        "it is built for processors newer than the x86-64 baseline, which another machine may not have; \
          bundle it for this one"
             .to_owned()
     })

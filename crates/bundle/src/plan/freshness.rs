@@ -70,7 +70,7 @@ impl Records {
     pub(crate) fn used(&self, kind: BundleCheck) -> String {
         let paths = self.must.len() + self.hints.len();
         format!(
-            "the bundle is used (check {}: {paths} paths and {} builds are as they were)",
+            "the bundle is used (check {}: {paths} paths and {} build-ids are as they were)",
             kind.word(),
             self.builds.len()
         )
@@ -126,8 +126,8 @@ fn builds(graph: &Graph) -> Result<Vec<LoadedBuild>, BundleError> {
         let id = module.image.build_id.as_deref().and_then(bytes_of_hex);
         id.map(|id| LoadedBuild { name, id }).ok_or_else(|| {
             let reason = format!(
-                "{} has no build-id, by which the bundle could tell on another machine whether it is \
-                 the same",
+                "{} has no build-id, and without one the bundle could not tell whether the one on another \
+                 machine is the same",
                 module.path.display()
             );
             BundleError::declined(&graph.program().path, reason)
@@ -136,8 +136,8 @@ fn builds(graph: &Graph) -> Result<Vec<LoadedBuild>, BundleError> {
     let found = graph.modules.iter().filter(is_base).map(build).collect::<Result<Vec<_>, _>>()?;
     match found.is_empty() {
         true => {
-            let reason = "it does not load the C library, by which the bundle could tell one system from \
-                          another";
+            let reason = "it does not load the C library, and without that the bundle could not tell one \
+                          system from another";
             Err(BundleError::declined(&graph.program().path, reason))
         }
         false => Ok(found),

@@ -95,7 +95,7 @@ fn change(folder: &Path, file: &InventoryFile) -> Option<BundleChange> {
         return found(ChangeKind::Changed, text);
     }
     if file.executable && !now.executable {
-        let text = "it cannot be executed any more; mend that with chmod +x";
+        let text = "it is no longer executable; fix that with chmod +x";
         return found(ChangeKind::Changed, text.to_owned());
     }
     None

@@ -40,7 +40,7 @@ pub fn launched(program: &str, run: &Path, changes: &mut Vec<BundleChange>) -> O
         Some(format!("which is a bundle of {of} now"))
     });
     let other = other.or_else(|| {
-        changes.iter().any(is_changed).then(|| "which has another content now".to_owned())
+        changes.iter().any(is_changed).then(|| "whose content is different now".to_owned())
     });
     Original { starts: Starts::Original, instead: other }
 }

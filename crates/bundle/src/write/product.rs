@@ -93,10 +93,10 @@ pub(crate) fn difference(now: &BundleProduct, made: &BundleProduct) -> Option<St
     if let Some(piece) = piece {
         let first = piece as u64 * PIECE;
         let last = (first + PIECE).min(now.bytes);
-        return Some(format!("its content is another one, first in bytes {first} to {last}"));
+        return Some(format!("its content is different, first in bytes {first} to {last}"));
     }
     (made.executable && !now.executable)
-        .then(|| "it cannot be executed any more; mend that with chmod +x".to_owned())
+        .then(|| "it is no longer executable; fix that with chmod +x".to_owned())
 }
 
 fn described(data: &Metadata, sha256: String) -> io::Result<BundleProduct> {

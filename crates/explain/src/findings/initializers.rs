@@ -49,7 +49,7 @@ fn checks(context: &Context) -> Option<String> {
     let bundles = context.explanation.bundles.iter();
     let bundles = bundles.filter(|bundle| context.counts(&bundle.path));
     let us: f64 = bundles.filter_map(|bundle| bundle.check_us.get()).sum();
-    (us > 0.0).then(|| format!("the bundle's check of what it was made of: {}", duration(us)))
+    (us > 0.0).then(|| format!("the bundle's check of what it was made from: {}", duration(us)))
 }
 
 /// What the check of the bundle at this path takes of its time before main.

@@ -121,7 +121,7 @@ fn bundle(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
     let (folder, program) = (contents.folder.clone()?, contents.original.clone()?);
     let again = ExplainAdvice::RenewBundle { folder, program, fixed: true };
     Some(format!(
-        "At fixed addresses the bundle needs none adjusted, at the price of their randomness: {}.",
+        "At fixed addresses, no address of the bundle has to be adjusted, but ASLR is lost: {}.",
         (context.words)(again)
     ))
 }

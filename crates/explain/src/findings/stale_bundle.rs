@@ -44,7 +44,7 @@ fn why(contents: Option<&BundleContents>) -> String {
     match contents {
         Some(BundleContents { difference: Some(difference), .. }) => difference.reason.clone(),
         Some(BundleContents { start: Some(_), .. }) => {
-            "what it found changed is now as it was when the bundle was made".to_owned()
+            "the change that it found has been undone since: its check now finds nothing".to_owned()
         }
         _ => "a bundle does this when a merged file has changed, or when LD_PRELOAD, \
               LD_LIBRARY_PATH or LD_AUDIT differs"
@@ -72,7 +72,7 @@ fn remedy(
             let renew = ExplainAdvice::RenewBundle { folder, program, fixed };
             format!("ake it again: {}", (context.words)(renew))
         }
-        None => format!("ake it again of {program}, and put it in the place of {}", bundle.path),
+        None => format!("ake it again from {program}, and put it in the place of {}", bundle.path),
     };
     match difference {
         Some(_) => format!("M{again}. {rest}"),

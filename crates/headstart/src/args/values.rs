@@ -44,15 +44,15 @@ pub fn check() -> impl TypedValueParser<Value = BundleCheck> {
         let what = match check {
             BundleCheck::Host => "For this machine: inodes and exact times of files and folders",
             BundleCheck::Image => {
-                "For container images, archives, copies of a machine: sizes and times of files in whole \
-                 seconds, and the builds of C library and loader"
+                "For container images, archives, copies of a machine: sizes and times of files (in whole \
+                 seconds), and the build-ids of the C library and the loader"
             }
             BundleCheck::Immutable => {
-                "As for host, but nothing in /nix/store, /gnu/store and --immutable FOLDER"
+                "As for host, except for files in /nix/store, /gnu/store and --immutable FOLDER"
             }
             BundleCheck::Sealed => {
-                "The builds of C library and loader alone; the program and its libraries need not be \
-                 there"
+                "Only the build-ids of the C library and the loader; the program and its libraries need \
+                 not be there"
             }
         };
         (PossibleValue::new(check.word()).help(what), check)

@@ -22,8 +22,8 @@ const AUTO: &str = "auto";
 /// Merge a program and its libraries into one file that starts faster
 ///
 /// The merged file is DIR/run; the program itself is not changed. At each start, DIR/run checks
-/// whether the program and its libraries have changed since, and if so starts the original. By default
-/// a bundle is for the machine on which it was made; --check says for what else.
+/// whether the program and its libraries have changed, and if so starts the original. By default, a
+/// bundle is for the machine on which it was made; --check makes it for other uses.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The program: a path, or a name to look up in PATH
@@ -41,21 +41,22 @@ pub struct Arguments {
     /// Do not merge this library: a name such as libfoo, a path, or a folder; may be repeated
     #[arg(long, value_name = "LIBRARY")]
     outside: Vec<OsString>,
-    /// What DIR/run looks at when it is started, to tell whether it still stands for the program
+    /// What DIR/run looks at when it is started, to tell whether it is still what the program would be
     #[arg(long, value_name = "WHAT", value_parser = values::check(), default_value = "host")]
     check: BundleCheck,
-    /// Files below this folder never change under a name, so they are not looked at; may be repeated
+    /// Folder whose files never change under the same name, and so are not looked at; with --check
+    /// immutable; may be repeated
     #[arg(long, value_name = "FOLDER")]
     immutable: Vec<PathBuf>,
     /// The same as --check sealed
     #[arg(long, conflicts_with = "check")]
     sealed: bool,
-    /// Carry this library in the folder, with what it needs, for the program to open; with --sealed; may
-    /// be repeated
+    /// Carry this library in DIR, with the libraries that it needs, so that the program can open it;
+    /// with --sealed; may be repeated
     #[arg(long, value_name = "FILE")]
     include: Vec<PathBuf>,
-    /// Launch the program twice, with the arguments behind it, and carry the libraries that it opens; with
-    /// --sealed
+    /// Launch the program twice, with the arguments that follow it, and carry the libraries that it
+    /// opens; with --sealed
     #[arg(long)]
     learn: bool,
     /// Read ahead what a start needs where the file is not in memory, as a recording tells it (a file

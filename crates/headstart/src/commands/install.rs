@@ -15,25 +15,25 @@ use std::process::ExitCode;
 /// Put optimized programs in the place of the originals
 ///
 /// Makes a bundle of each program and its libraries, verifies that it does what the original does, and
-/// measures it. If it is faster, it is what is started by the program's name from now on. For root on
-/// Debian, the original is diverted (dpkg-divert), so that package checks stay clean; elsewhere, and for
-/// other users, a link in a folder ahead in PATH starts the bundle. Where a library has changed the
-/// bundle starts the original, until headstart renew makes it again; that happens by itself after package
-/// changes. headstart remove undoes all of it.
+/// measures it. If it is faster, the program's name starts it from now on. For root on Debian, the
+/// original is diverted (dpkg-divert), so package checks report no changes; elsewhere, and for other
+/// users, a link in a folder ahead in PATH starts the bundle. If a library changes, the bundle starts
+/// the original until headstart renew makes it again, which happens automatically after package
+/// changes. headstart remove undoes everything.
 ///
-/// To verify and measure it, each program is launched many times with --version, or --help, or as
-/// --launch says.
+/// Each program is launched many times to verify and measure it: with the arguments of --launch, or
+/// else with --version or --help.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The programs: paths, or names to look up in PATH
     #[arg(required = true, value_name = "PROGRAM")]
     programs: Vec<OsString>,
-    /// Load at fixed addresses, which change when it is renewed: faster still, but without
-    /// address-space layout randomization (ASLR) in between
+    /// Load at fixed addresses, which change only when the program is renewed: faster still, but
+    /// without address-space layout randomization (ASLR) in between
     #[arg(long)]
     fixed: bool,
-    /// Arguments of the launch by which programs are verified and measured; it has to end by itself and
-    /// to do no harm
+    /// Arguments of the launch by which programs are verified and measured; it has to exit on its own
+    /// and be harmless
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     launch: Option<String>,
     /// The folder for links to programs that are not diverted [default: ~/.local/bin, for root
@@ -65,9 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     line.clear();
     if places.hooks.is_empty() && report.programs.iter().any(|program| program.place.is_some()) {
         report.notes.push(
-            "programs are not renewed by themselves here: run headstart renew after upgrades, or \
-             have cron do so; for root, headstart's own file and all folders that it is in have to \
-             belong to root alone"
+            "programs are not renewed automatically here: run headstart renew after upgrades, or \
+             have cron run it; for root, headstart's own file and all folders above it have to be \
+             writable by root alone"
                 .to_owned(),
         );
     }

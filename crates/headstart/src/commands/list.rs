@@ -8,11 +8,11 @@ use model::ProgramList;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-/// Show installed programs: variant, time, fresh or why not, size, last renewed
+/// Show installed programs: fresh or why not, variant, time, size, last renewed
 ///
-/// Those of all users are listed, and the user's own. A program whose state is `original` starts its
-/// original, for the reason that is given; headstart renew makes it again. Exits with 6 where the state of
-/// a program cannot be read.
+/// Lists the programs installed for all users and the user's own. A program whose state is `original`
+/// starts its original, for the reason given; headstart renew makes it again. Exits with 6 if the state
+/// file of a program cannot be read.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

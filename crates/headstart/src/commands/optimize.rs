@@ -24,9 +24,9 @@ const IGNORE: &str = "Accept a program that fails, if it always does so in the s
 ///
 /// Every variant is a private copy; the program itself is not changed. A variant is accepted only
 /// if it binds the same symbols to the same definitions, ends with the same status and writes the
-/// same output as the original. CMD is launched many times: give it arguments with which it ends by
-/// itself and does no harm. Of a script, a wrapper or a driver, the programs that it starts are tried in
-/// the whole launch, each in its place.
+/// same output as the original. CMD is launched many times: give it arguments with which it exits on
+/// its own and does no harm. If CMD is a script, a wrapper or a driver, the programs that it starts are
+/// tried, each in its place in the whole launch.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("ignore_failure", |arg| arg.value_name("all-non-zero").help(IGNORE)))]
 pub struct Arguments {

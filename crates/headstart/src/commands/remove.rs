@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 /// Undo headstart install: the originals are back, byte by byte
 ///
-/// With the last program, everything goes that headstart install has put on the system: hooks, units,
-/// folders. Exits with 6 where a program could not be removed, such as where somebody has replaced it
-/// since. What is at its path can be started then, and what was begun is ended by the next remove.
+/// With the last program, everything that headstart install has put on the system is removed: hooks,
+/// units, folders. Exits with 6 if a program could not be removed, for example because somebody has
+/// replaced it. The file at its path can still be started, and the next remove finishes what was begun.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Names of programs, or paths that lead to them

@@ -11,19 +11,19 @@ const PACKAGES: Duration = Duration::from_secs(30 * 60);
 
 /// Make installed programs again that start their originals
 ///
-/// A program of headstart install starts its original once a library of it has changed. This makes and
-/// verifies it again, gives programs at fixed addresses new ones, ends or undoes what a killed
-/// headstart has left, and takes those out whose packages were removed. All of that uses only CPU and
-/// disk time that nothing else wants. Where something goes wrong, what is there still works.
+/// An installed program starts its original once one of its libraries has changed. This makes its
+/// bundle again and verifies it, gives programs at fixed addresses new ones, finishes or undoes what a
+/// killed headstart has left, and removes programs whose packages are gone. All of this uses only CPU
+/// and disk time that nothing else wants. If something goes wrong, the programs still work.
 ///
-/// Exits with 1 where a program is not as it should be: it is removed then, as the reason says; with 6
-/// where a program could not be renewed now.
+/// A program that can no longer be installed, or would be slower, is removed, and the reason is
+/// printed: this exits with 1. Exits with 6 if a program could not be renewed.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Names of programs, or paths that lead to them [default: all]
     #[arg(value_name = "PROGRAM")]
     programs: Vec<String>,
-    /// Say only what went wrong, and wait until dpkg has ended: for hooks
+    /// Print only what went wrong, and wait until dpkg has finished: for hooks
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]

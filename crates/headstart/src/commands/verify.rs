@@ -18,10 +18,10 @@ use std::process::ExitCode;
 
 /// Check whether what headstart made is still right: bundles, optimized programs, sets of DLLs
 ///
-/// What was made is read, and everything that it was made of, and compared by content; the loader's
-/// search is simulated again. A bundle is asked by a start that ends before its program whether it is used
-/// now, or starts the original, and why. Exits with 1 where it is not used or something has changed;
-/// copies go on as they are.
+/// Reads what was made and everything that it was made from, compares the contents, and simulates the
+/// loader's search again. A bundle is also started, and asked whether it is used now or starts the
+/// original, and why; this start ends before any code of the program runs. Copies check nothing at
+/// start, so they run as they were made. Exits with 1 if a bundle is not used or something has changed.
 ///
 /// Of a set that headstart pe ordinal has converted, every import is held against what the DLLs in
 /// the folder export now. Exits with 1 where an ordinal means another function, a file is missing, or
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 fn remedy(next: &NextStep) -> String {
     match next {
-        NextStep::MendOnly => "Mend that; the files are as they were made.".to_owned(),
+        NextStep::MendOnly => "Fix that; the files are as they were made.".to_owned(),
         NextStep::PutBack { program, folder } => format!(
             "Put the original back in the place of {}, or remove {}.",
             quoted(program),

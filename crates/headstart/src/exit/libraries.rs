@@ -266,7 +266,7 @@ pub fn unwritten(error: &WriteError) -> String {
         WriteAdvice::UndoFirst => {
             "take that back first with --undo, or write the further change to a copy with --out"
         }
-        WriteAdvice::UndoRest => "mend that, then run the same command with --undo",
+        WriteAdvice::UndoRest => "fix that, then run the same command with --undo",
     };
     format!("{reason}; {advice}")
 }

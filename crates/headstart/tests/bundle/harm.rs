@@ -110,7 +110,7 @@ fn a_bundle_is_no_program() {
         let bundle = stage.text(&format!("{kind}/run"));
         refused(&stage, &stage.text(kind), &bundle, &["run is the program itself"]);
         let another = stage.text("made/another");
-        refused(&stage, &another, &bundle, &["is a bundle already", &program]);
+        refused(&stage, &another, &bundle, &["is already a bundle", &program]);
     }
 }
 

@@ -118,7 +118,7 @@ fn another_file_in_the_place_of_the_original() {
     put(&stage, b"#!/bin/sh\nexit 9\n");
     original(&stage, 9, "which is a script now");
     put(&stage, &fs::read("/bin/true").unwrap());
-    original(&stage, 0, "which has another content now");
+    original(&stage, 0, "whose content is different now");
     let other = stage.text("other");
     assert!(run(&["bundle", "--out", &other, "/bin/true"]).status.success());
     put(&stage, &fs::read(stage.path("other/run")).unwrap());

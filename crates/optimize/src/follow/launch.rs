@@ -61,7 +61,7 @@ pub(crate) fn follow(command: &Command, terms: &Terms) -> Result<Followed, Launc
     let mut notes = Vec::new();
     if best.left_running > 0 {
         notes.push(format!(
-            "Processes that the launch leaves running ({}) count up to the end of the launch.",
+            "The launch leaves processes running ({}); they count only up to the end of the launch.",
             best.left_running
         ));
     }

@@ -162,7 +162,7 @@ impl Launched {
 
     /// The launch could not be followed.
     pub(crate) fn unfollowed(baseline: &Baseline) -> Launched {
-        let note = "What else the launch starts is not known: ptrace is not permitted.";
+        let note = "Which other programs the launch starts is not known: ptrace is not permitted.";
         Launched::new(baseline, Vec::new(), vec![note.to_owned()])
     }
 

@@ -126,7 +126,7 @@ pub(crate) fn parts(
         let mut part = Part::new(program.clone(), reason);
         if part.reason.is_none() {
             match (ways.next(), &permitted) {
-                (None, _) => part.reason = Some("none of its variants was asked for".to_owned()),
+                (None, _) => part.reason = Some("none of its variants was selected".to_owned()),
                 (Some(Way::Mounted), Err(error)) => {
                     part.reason = Some(format!("it cannot be tried in its place: {error}"));
                 }

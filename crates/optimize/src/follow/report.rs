@@ -40,12 +40,12 @@ fn reason(part: &Part) -> String {
     match fastest.min_by(|(_, one, ..), (_, other, ..)| one.total_cmp(other)) {
         Some((name, ratio, ..)) if is_chance_of(part, name) => {
             format!(
-                "not measurably faster: with its {name} the launch took {ratio:.2} of its time, which is less \
-                 than all other programs take, so the machine was busy with other things"
+                "not measurably faster: with its {name} the launch took {ratio:.2} of its usual time. The \
+                 program takes less than that gain, so the machine was busy with other things"
             )
         }
         Some((name, ratio, low, high)) => format!(
-            "not measurably faster: with its {name} the launch takes {ratio:.2} of its time \
+            "not measurably faster: with its {name} the launch takes {ratio:.2} of its usual time \
              ({low:.2} to {high:.2})"
         ),
         None => {
@@ -55,7 +55,7 @@ fn reason(part: &Part) -> String {
             let reasons: Vec<String> =
                 reasons.map(|(name, reason)| format!("{name}: {reason}")).collect();
             if reasons.is_empty() {
-                "none of its variants was asked for".to_owned()
+                "none of its variants was selected".to_owned()
             } else {
                 reasons.join("; ")
             }

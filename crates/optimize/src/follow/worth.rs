@@ -18,14 +18,15 @@ pub(super) fn why_not(programs: &[FollowedProgram]) -> Vec<Option<String>> {
     let mut worth: Vec<usize> = (0..programs.len()).filter(|&i| reasons[i].is_none()).collect();
     worth.sort_by(|&a, &b| programs[b].loading_share.total_cmp(&programs[a].loading_share));
     for &index in worth.iter().skip(MOST) {
-        reasons[index] = Some(format!("{MOST} others take more of the launch to be loaded"));
+        reasons[index] =
+            Some(format!("loading takes a larger part of the launch in {MOST} other programs"));
     }
     reasons
 }
 
 fn reason(program: &FollowedProgram) -> Option<String> {
     if let Some(what) = privilege(&program.path).map(Privilege::name) {
-        return Some(format!("it is {what}, so it is left as it is, and nothing takes its place"));
+        return Some(format!("it is {what}, so nothing takes its place"));
     }
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     if program.share < LEAST_SHARE {
@@ -45,8 +46,8 @@ fn reason(program: &FollowedProgram) -> Option<String> {
     (program.loading_share < LEAST_LOADING).then(|| {
         let (loading, least) = (percent(program.loading_share), percent(LEAST_LOADING));
         format!(
-            "its time is its own work: loading it takes {loading} of the launch, and only from {least} on \
-             it is tried"
+            "most of its time is its own work: loading it takes {loading} of the launch, and it is tried \
+             only from {least} on"
         )
     })
 }

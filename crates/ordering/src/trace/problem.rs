@@ -35,7 +35,7 @@ pub enum TraceProblem {
     #[error("the header lists no program {0}; record the trace again")]
     NoProgram(u32),
     /// The weight would count for nothing, or for everything.
-    #[error("the weight {0} is not from 1e-12 to 1e12; mend it, or record the trace again")]
+    #[error("the weight {0} is not from 1e-12 to 1e12; correct it, or record the trace again")]
     Weight(String),
     /// The end tells another number of calls.
     #[error("the trace has {found} calls, and {calls} were written; record it again")]

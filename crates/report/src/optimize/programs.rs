@@ -119,7 +119,7 @@ pub(super) fn next_step(
     if !by_variable.is_empty() && found.out.is_none() {
         let names = by_variable.iter().map(|program| program.path.clone()).collect::<Vec<_>>();
         let text = format!(
-            "The launch finds {} by a variable. To keep what starts them so: {}.",
+            "The launch finds {} by a variable. To keep a run that sets it: {}.",
             style.list(&names),
             words.keep_best
         );

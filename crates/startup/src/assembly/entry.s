@@ -68,12 +68,12 @@
 .Ltext_missing:     .asciz ", and the original program is missing: install it again, or remove the bundle\n"
 .Ltext_interpreter: .asciz ", and the interpreter of the original program is missing: install it, or remove the bundle\n"
 .Ltext_denied:      .asciz ", and the original program may not be executed: permit it (chmod +x; a file system may be mounted with noexec), or remove the bundle\n"
-.Ltext_format:      .asciz ", and what is in the original program's place is no program: put the original back, or remove the bundle\n"
+.Ltext_format:      .asciz ", and what is in the original program's place is not a program: put the original back, or remove the bundle\n"
 .Ltext_refused:     .asciz ", and the original program cannot be started (error "
-.Ltext_refused_end: .asciz "): mend it, or make the bundle again\n"
+.Ltext_refused_end: .asciz "): fix that, or make the bundle again\n"
 .Ltext_itself:      .asciz ", and the bundle itself stands in the original program's place: put the original back and make the bundle elsewhere\n"
 .Ltext_loop:        .asciz ", and what is in the original program's place has started the bundle again 500 times: put the original back, or make the bundle again\n"
-.Ltext_forbidden:   .asciz ", and HEADSTART_STALE is set to something that is no number, which forbids to start the original program: unset it, or make the bundle again\n"
+.Ltext_forbidden:   .asciz ", and HEADSTART_STALE is set to something other than a number, which forbids starting the original program: unset it, or make the bundle again\n"
 
 .balign 16
 .Lcode:

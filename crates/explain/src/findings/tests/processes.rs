@@ -122,7 +122,7 @@ fn a_stale_bundle_elsewhere_is_made_again_without_a_folder() {
     case.inputs.contents.insert(bundle.to_owned(), contents);
     let finding = &run(&case)["stale-bundle"];
     assert_eq!(finding.evidence.len(), 1, "{finding:#?}");
-    let again = "Make it again of /usr/bin/p.original, and put it in the place of /usr/bin/p. ";
+    let again = "Make it again from /usr/bin/p.original, and put it in the place of /usr/bin/p. ";
     assert!(finding.remedy.starts_with(again), "{}", finding.remedy);
 }
 

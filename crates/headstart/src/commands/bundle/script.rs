@@ -29,19 +29,19 @@ pub fn refuse(script: &Path, command: &Command, folder: &Path) -> Result<()> {
 fn read(script: &Path) -> String {
     if let Some(program) = optimize::last_exec(script).filter(|one| !optimize::is_script(one)) {
         return format!(
-            "Its last command executes {0}, which the script finds by this path. So that it starts \
-             faster there: headstart install {0}",
+            "Its last command executes {0} by this path. To make that start faster: headstart \
+             install {0}",
             quoted(&program)
         );
     }
     match optimize::interpreter_of(script) {
         Some(interpreter) => format!(
-            "{0} reads it. So that it starts faster: headstart install {0}",
+            "{0} reads it. To make that start faster: headstart install {0}",
             quoted(&interpreter)
         ),
         None => format!(
-            "Which of the programs that it starts takes the time, and what a bundle of it gains, a \
-             launch shows: headstart optimize -- {} ARGUMENTS",
+            "To see which of the programs that it starts takes the time, and what a bundle of that \
+             program gains: headstart optimize -- {} ARGUMENTS",
             quoted_path(script)
         ),
     }
@@ -53,12 +53,12 @@ fn followed(script: &Path, command: &Command, folder: &Path) -> Result<String> {
     let programs = optimize::programs_of(command, &terms)?;
     let Some(program) = programs.first().filter(|program| program.reason.is_none()) else {
         return Ok(
-            "None of the programs that this launch starts would gain by a bundle.".to_owned()
+            "None of the programs that this launch starts would gain from a bundle.".to_owned()
         );
     };
     Ok(format!(
-        "In this launch {} takes {} of the time, and loading it {}. So that it starts faster there: {}. \
-         What the launch gains by it: headstart optimize --only bundle --out {} -- {} {}",
+        "In this launch, {} takes {} of the time, and loading it takes {}. To make it start faster: {}. \
+         To see what the launch gains: headstart optimize --only bundle --out {} -- {} {}",
         quoted(&program.path),
         percent(program.share),
         percent(program.loading_share),

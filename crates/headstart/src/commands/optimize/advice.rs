@@ -30,7 +30,7 @@ fn allow_fixed(report: &mut OptimizationReport) {
             .filter(of_it)
             .any(|variant| !variant.keeps_aslr && variant.state == VariantState::NotTried);
         if let Some(reason) = program.reason.as_mut().filter(|_| only_declined && not_allowed) {
-            reason.push_str("; try it at fixed addresses with --allow no-aslr");
+            reason.push_str("; to try it at fixed addresses, add --allow no-aslr");
         }
     }
 }

@@ -140,7 +140,7 @@ fn every_start_counts() {
     assert_eq!(program(&found, &quick).starts, Some(50));
     assert_eq!(
         program(&found, &quick).reason.as_deref(),
-        Some("none of its variants was asked for")
+        Some("none of its variants was selected")
     );
 }
 
