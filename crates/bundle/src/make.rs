@@ -116,15 +116,18 @@ pub(crate) fn make_at(
         Job { graph: &graph, environment: &environment, program, folder, options, carry: &carry };
     let proved = proved(&job, &memberships).map_err(error_of);
     let named = proved.and_then(|proved| name(proved, &placed, folder, owned));
-    let made = match named {
-        Ok(made) => made,
+    let (commands, made) = match named {
+        Ok(named) => named,
         Err(error) => {
             placed.withdraw(folder);
             return Err(error);
         }
     };
-    carry::remove_old(folder, owned.manifest.as_ref(), &made.manifest.carried);
-    Ok(made)
+    // From here on `run` is the new one, which needs what was placed, whatever happens.
+    publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
+    let manifest = publish::finish(folder, made.manifest)?;
+    carry::remove_old(folder, owned.manifest.as_ref(), &manifest.carried);
+    Ok(Made { manifest, ..made })
 }
 
 /// What is asked for, and what it is about.
@@ -137,13 +140,13 @@ struct Job<'a> {
     carry: &'a Carry,
 }
 
-/// Gives the files of a bundle their names.
+/// Gives `run` its name. After an error the former one is there, or none.
 fn name(
     proved: Proved,
     placed: &Placed,
     folder: &Path,
     owned: &Owned,
-) -> Result<Made, BundleError> {
+) -> Result<(String, Made), BundleError> {
     let Proved { draft, commands, made } = proved;
     let manifest = BundleManifest { carried: placed.files.clone(), ..made.manifest };
     publish::settle(owned, folder)?;
@@ -152,9 +155,7 @@ fn name(
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
     publish::give_name(draft, &made.run, owned)
         .inspect_err(|_| publish::withdraw_manifest(folder))?;
-    publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
-    let manifest = publish::finish(folder, manifest)?;
-    Ok(Made { manifest, ..made })
+    Ok((commands, Made { manifest, ..made }))
 }
 
 /// Which modules are merged, if any bundle is made.

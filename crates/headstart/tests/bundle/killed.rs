@@ -4,6 +4,7 @@ use crate::common::stderr;
 use crate::stage::{FIXED, KINDS, OUT, Stage, command, names, run};
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 use testkit::WhenFree;
 
 /// Calls that change something on disk.
@@ -45,12 +46,7 @@ pub fn at_every_call(words: &[&str], look: &dyn Fn(&Moment<'_>)) -> Vec<&'static
     for call in CALLS {
         let mut time = 1;
         loop {
-            let mut traced = command(&strace);
-            // One worker, so that the calls are numbered alike at each run.
-            traced.env("RAYON_NUM_THREADS", "1").args(["-f", "-qq", "-o", "/dev/null"]);
-            traced.args(["-e", &format!("trace={call}")]);
-            traced.args(["-e", &format!("inject={call}:signal=SIGKILL:when={time}")]);
-            let output = traced.arg(env!("CARGO_BIN_EXE_headstart")).args(words).output_when_free();
+            let output = injected(&strace, (call, "signal=SIGKILL", time), words);
             let last = output.status.success();
             let said = stderr(&output);
             assert!(last || output.status.code().is_none(), "{call} {time}: {said}");
@@ -64,6 +60,16 @@ pub fn at_every_call(words: &[&str], look: &dyn Fn(&Moment<'_>)) -> Vec<&'static
         }
     }
     killed
+}
+
+/// Runs the command, and something else happens at its call of that number.
+pub fn injected(strace: &Path, (call, what, time): (&str, &str, usize), words: &[&str]) -> Output {
+    let mut traced = command(strace);
+    // One worker, so that the calls are numbered alike at each run.
+    traced.env("RAYON_NUM_THREADS", "1").args(["-f", "-qq", "-o", "/dev/null"]);
+    traced.args(["-e", &format!("trace={call}")]);
+    traced.args(["-e", &format!("inject={call}:{what}:when={time}")]);
+    traced.arg(env!("CARGO_BIN_EXE_headstart")).args(words).output_when_free()
 }
 
 /// What a former command left is cleaned up, and the bundle is whole.

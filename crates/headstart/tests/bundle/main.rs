@@ -6,6 +6,7 @@ mod common;
 
 mod ahead;
 mod arguments;
+mod carried;
 mod checks;
 mod commands;
 mod executed;

@@ -27,7 +27,7 @@ int main(int count, char **words) {
 "#;
 
 /// `tree/program` with `tree/lib/libown.so.1`; plug-ins that need `tree/lib/libdeep.so.1` and the merged library.
-fn built() -> Option<Place> {
+pub fn built() -> Option<Place> {
     let place = Place::new()?;
     for folder in ["tree/lib", "tree/plugins"] {
         fs::create_dir_all(place.path(folder)).unwrap();
@@ -71,7 +71,7 @@ fn without_originals(place: &Place, words: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-fn text(path: &Path) -> String {
+pub fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
