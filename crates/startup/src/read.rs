@@ -94,6 +94,7 @@ impl Bytes<'_> {
             kind::FILE => Expected::File(identity),
             kind::FOLDER => Expected::Folder(identity),
             kind::COPY => Expected::Copy { size: record.size, modified_s: record.modified_seconds },
+            kind::LINK => Expected::Link(self.text(record.inode)?.into()),
             _ => return None,
         };
         Some(Some(FileRecord { path: self.path(record.path, record.prefix)?, expected }))
@@ -126,6 +127,8 @@ mod tests {
 
     fn tables(folder: &std::path::Path) -> Tables {
         let record = |name: &str| FileRecord::of(&folder.join(name)).unwrap();
+        let link = Expected::Link("usr/lib".into());
+        let link = FileRecord { path: "/lib".into(), expected: link };
         let many = (0..9).map(|n| record(&format!("many-{n}"))).chain([record(".")]).collect();
         Tables {
             original: "/usr/bin/p".into(),
@@ -136,7 +139,7 @@ mod tests {
             }),
             instead: Some("/usr/bin/p.original".into()),
             must: vec![record("one"), record("many-3").of_copies()],
-            hints: vec![record("hint"), record("missing")],
+            hints: vec![record("hint"), record("missing"), link],
             all: many,
             used: "used".to_owned(),
             ..Tables::default()

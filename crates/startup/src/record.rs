@@ -13,8 +13,8 @@ pub struct FileRecord {
     pub expected: Expected,
 }
 
-/// What must be at a path, with links followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What must be at a path, with links followed unless it is one itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// Nothing that could be opened: stat(2) gives ENOENT, ENOTDIR or EACCES, at which the
     /// loader looks elsewhere.
@@ -30,6 +30,8 @@ pub enum Expected {
         /// Last change of the content: seconds.
         modified_s: i64,
     },
+    /// A link with this target, wherever it leads.
+    Link(PathBuf),
 }
 
 /// What stat(2) says of a file, without the device, whose number changes between boots on an
@@ -64,6 +66,15 @@ impl FileRecord {
             other => other,
         };
         FileRecord { expected, ..self }
+    }
+
+    /// The link that is at `path` now.
+    ///
+    /// # Errors
+    /// Where readlink(2) fails.
+    pub fn of_link(path: &Path) -> io::Result<FileRecord> {
+        let expected = Expected::Link(std::fs::read_link(path)?);
+        Ok(FileRecord { path: path.to_owned(), expected })
     }
 
     /// What is at `path` now.

@@ -232,7 +232,9 @@ shared! {
             kind: u32,
             /// How much of the whole path stands before `path`.
             prefix: u32,
+            /// Of a link: offset of its target.
             inode: u64,
+            /// Of a link: length of its target.
             size: u64,
             modified_seconds: i64,
             modified_nanoseconds: i64,
@@ -305,6 +307,8 @@ shared! {
         COPY = 4,
         /// Anything, or nothing.
         ANY = 5,
+        /// A link, by its target.
+        LINK = 6,
     }
 
     functions {

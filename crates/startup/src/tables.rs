@@ -196,14 +196,20 @@ impl Writer {
             Step::Enter(folder) => (folder, 0, kind::ENTER, FileIdentity::default()),
             Step::Look(record, prefix) => {
                 let path = path(&record.path)?;
-                match record.expected {
+                match &record.expected {
                     Expected::Absent => (path, prefix, kind::ABSENT, FileIdentity::default()),
-                    Expected::File(identity) => (path, prefix, kind::FILE, identity),
-                    Expected::Folder(identity) => (path, prefix, kind::FOLDER, identity),
+                    Expected::File(identity) => (path, prefix, kind::FILE, *identity),
+                    Expected::Folder(identity) => (path, prefix, kind::FOLDER, *identity),
                     Expected::Copy { size, modified_s } => {
-                        let modified = (modified_s, 0);
+                        let (size, modified) = (*size, (*modified_s, 0));
                         let identity = FileIdentity { size, modified, ..FileIdentity::default() };
                         (path, prefix, kind::COPY, identity)
+                    }
+                    Expected::Link(target) => {
+                        let target = text(target.as_os_str())?;
+                        let (inode, size) = (self.text(target), target.len() as u64);
+                        let identity = FileIdentity { inode, size, ..FileIdentity::default() };
+                        (path, prefix, kind::LINK, identity)
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! For a host: files outside of what packages own are looked at one by one, at every launch. Of files that
 //! packages own, which are replaced and never overwritten, the folders are looked at, and only where one
-//! has changed each file. What the loader would take before a library, were it there, must not be there.
+//! has changed each file; of links in the root folder, where they lead. What the loader would take before a library, were it there, must not be there.
 //! Where the loader's cache has changed, the names for which it was asked must lead to the same files.
 //!
 //! For images there are no folders to look at, as their times are those of unpacking: all files are looked
@@ -83,8 +83,7 @@ pub(crate) fn records(graph: &Graph, check: Check<'_>) -> Result<Records, Bundle
     if check.kind == BundleCheck::Sealed {
         return Ok(Records { builds, ..Records::default() });
     }
-    let mut paths =
-        Paths { check, must: BTreeSet::new(), hints: BTreeSet::new(), all: BTreeSet::new() };
+    let mut paths = Paths::new(check);
     paths.must.insert(PRELOAD_FILE.into());
     for module in &graph.modules {
         paths.module(module);
@@ -103,8 +102,11 @@ pub(crate) fn records(graph: &Graph, check: Check<'_>) -> Result<Records, Bundle
             }
         };
     }
-    let Paths { must, hints, all, .. } = paths;
-    let (must, hints, all) = (look(must, check)?, look(hints, check)?, look(all, check)?);
+    let Paths { must, must_lead, hints, hints_lead, all, .. } = paths;
+    let (mut must, mut hints) = (look(must, check)?, look(hints, check)?);
+    must.extend(targets(must_lead)?);
+    hints.extend(targets(hints_lead)?);
+    let all = look(all, check)?;
     Ok(Records { must, hints, all, cached, builds })
 }
 
@@ -152,11 +154,20 @@ fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
 struct Paths<'a> {
     check: Check<'a>,
     must: BTreeSet<PathBuf>,
+    /// Links that must lead to where they lead now.
+    must_lead: BTreeSet<PathBuf>,
     hints: BTreeSet<PathBuf>,
+    hints_lead: BTreeSet<PathBuf>,
     all: BTreeSet<PathBuf>,
 }
 
-impl Paths<'_> {
+impl<'a> Paths<'a> {
+    fn new(check: Check<'a>) -> Paths<'a> {
+        let none = BTreeSet::new;
+        let (must, must_lead) = (none(), none());
+        Paths { check, must, must_lead, hints: none(), hints_lead: none(), all: none() }
+    }
+
     fn module(&mut self, module: &Module) {
         self.present(&absolute(&module.path));
         // What is looked for in the working folder cannot be told by what was there then.
@@ -173,19 +184,21 @@ impl Paths<'_> {
     fn present(&mut self, file: &Path) {
         let links = follow(file);
         if self.never_changes(&links) {
+            self.must_lead.extend(links.of_root);
             return;
         }
         let by_folder = self.check.kind != BundleCheck::Image;
         if by_folder && is_packaged(file) && is_packaged(&links.end) {
             self.hints.extend(links.end.parent().map(Path::to_owned));
             self.hints.extend(links.folders);
+            self.hints_lead.extend(links.of_root);
             self.all.insert(file.to_owned());
         } else {
             self.must.insert(file.to_owned());
         }
     }
 
-    /// Whether the end of a path and all links on the way are the same for ever.
+    /// Whether the end of a path and all links on the way, but for those in the root, are the same for ever.
     fn never_changes(&self, links: &Followed) -> bool {
         let mut ways = links.folders.iter().chain([&links.end]);
         ways.all(|path| self.check.never_changes(path))
@@ -195,6 +208,7 @@ impl Paths<'_> {
     fn absent(&mut self, path: &Path) {
         let links = follow(path);
         if self.never_changes(&links) {
+            self.must_lead.extend(links.of_root);
             return;
         }
         let folder = path.ancestors().skip(1).find(|folder| folder.exists());
@@ -209,7 +223,14 @@ impl Paths<'_> {
         let nearest = links.end.ancestors().skip(1).find(|folder| folder.exists());
         self.hints.extend(nearest.map(Path::to_owned));
         self.hints.extend(links.folders);
+        self.hints_lead.extend(links.of_root);
     }
+}
+
+fn targets(links: BTreeSet<PathBuf>) -> Result<Vec<FileRecord>, BundleError> {
+    let record =
+        |link: PathBuf| FileRecord::of_link(&link).map_err(|error| BundleError::io(&link, error));
+    links.into_iter().map(record).collect()
 }
 
 fn look(paths: BTreeSet<PathBuf>, check: Check<'_>) -> Result<Vec<FileRecord>, BundleError> {

@@ -10,9 +10,11 @@ const MOST_LINKS: usize = 40;
 /// Where a path leads.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Followed {
-    /// Folders that hold a link which is followed, without links themselves; the root is not among them,
-    /// whose links are a distribution's.
+    /// Folders that hold a link which is followed, without links themselves; the root is not among them.
     pub(crate) folders: Vec<PathBuf>,
+    /// Links in the root that are followed, most of which are a distribution's (`/lib`): whatever else comes into
+    /// the root does not matter.
+    pub(crate) of_root: Vec<PathBuf>,
     /// What it stands for, whether there is anything or not.
     pub(crate) end: PathBuf,
 }
@@ -34,8 +36,12 @@ pub(crate) fn follow(path: &Path) -> Followed {
             continue;
         };
         links += 1;
-        if followed.end != Path::new("/") && !followed.folders.contains(&followed.end) {
-            followed.folders.push(followed.end.clone());
+        let (kept, link) = match followed.end == Path::new("/") {
+            true => (&mut followed.of_root, &next),
+            false => (&mut followed.folders, &followed.end),
+        };
+        if !kept.contains(link) {
+            kept.push(link.clone());
         }
         if target.is_absolute() {
             followed.end = PathBuf::from("/");
@@ -70,6 +76,7 @@ mod tests {
         assert_eq!(followed.folders, [root.join("a/b"), root.join("c")]);
         assert_eq!(followed.end, root.join("nowhere/x/y"));
         assert_eq!(follow(&root).folders, Vec::<PathBuf>::new());
+        assert_eq!(followed.of_root, Vec::<PathBuf>::new());
         symlink("round", root.join("round")).expect("linked");
         assert_eq!(follow(&root.join("round")).folders, [root.as_path()]);
     }

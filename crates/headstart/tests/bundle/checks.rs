@@ -172,3 +172,91 @@ fn the_loader_chooses_variants_where_a_bundle_may_come_to_another_processor() {
         assert_eq!([said("out/run", ""), said("out/run", older)], original, "{check:?}");
     }
 }
+
+/// In a root of its own, where links in the root folder lead into a store: what happens, and what the program
+/// says then.
+const ROOT_LINKS: &str = r#"
+set -e
+root="$1/root"
+mount -t tmpfs none "$root"
+for each in /*; do
+    if [ -L "$each" ]; then cp -a "$each" "$root/"
+    elif [ -d "$each" ]; then mkdir "$root$each"; mount --rbind "$each" "$root$each"; fi
+done
+[ -L "$root/bin" ] || exit 99
+store="$root/nix/store"
+for each in old new; do
+    mkdir -p "$store/$each/bin" "$store/$each/lib"
+    cp -a "$1/program-$each" "$store/$each/bin/hello"
+done
+touch -d @1000000000 "$store/new/bin/hello"
+cp -a "$1/libown.so.1" "$store/new/lib/"
+mkdir "$store/own"
+cp -a "$1/first/libown.so.1" "$store/own/"
+ln -sfn /nix/store/old/bin "$root/bin"
+ln -s /nix/store/old/lib "$root/mylibs"
+unset LD_LIBRARY_PATH
+told() {
+    for check in host immutable image; do
+        HEADSTART_TRACE=1 /usr/sbin/chroot "$root" "/made/$check/run" > "$1/output" 2> "$1/trace"
+        /usr/sbin/chroot "$root" "$headstart" verify --json "/made/$check" > "$1/verified" || true
+        said=original; grep -q 'the bundle is used' "$1/trace" && said=bundle
+        used=original; grep -q '"used": true' "$1/verified" && used=bundle
+        echo "$2, $check: $(cat "$1/output") ($said, $used)"
+    done
+}
+headstart=$2
+for check in host immutable image; do
+    /usr/sbin/chroot "$root" "$headstart" bundle --check "$check" --out "/made/$check" /bin/hello >/dev/null
+done
+told "$1" made
+touch "$root/another"
+told "$1" another
+ln -sfn /nix/store/new/bin "$root/bin"
+told "$1" program
+ln -sfn /nix/store/old/bin "$root/bin"
+told "$1" back
+ln -sfn /nix/store/new/lib "$root/mylibs"
+told "$1" library
+"#;
+
+#[test]
+fn a_link_in_the_root_that_leads_elsewhere_is_noticed() {
+    let Some(place) = Place::new() else { return };
+    let Some(unshare) = testkit::tool("unshare") else { return };
+    for name in ["root", "first"] {
+        std::fs::create_dir(place.path(name)).unwrap();
+    }
+    for (name, text) in [("first/libown.so.1", "own library"), ("libown.so.1", "new library")] {
+        let source = format!("const char *own(void) {{ return \"{text}\"; }}");
+        place.built(name, &source, &["-shared", "-fPIC", "-Wl,-soname,libown.so.1"]);
+    }
+    for each in ["old", "new"] {
+        let source = format!(
+            "#include <stdio.h>\nconst char *own(void);
+            int main(void) {{ return printf(\"{each} %s\", own()) < 0; }}"
+        );
+        let flags = ["first/libown.so.1", "-Wl,-rpath,/mylibs:/nix/store/own"];
+        place.built(&format!("program-{each}"), &source, &flags);
+    }
+    let mut command = Command::new(unshare);
+    command.args(["-m", "sh", "-c", ROOT_LINKS, "sh"]).arg(place.folder.path());
+    let output = command.arg(env!("CARGO_BIN_EXE_headstart")).output_when_free();
+    if output.status.code() == Some(99) || stderr(&output).contains("not permitted") {
+        return testkit::skip("needs root, for mounting, and a /bin that is a link");
+    }
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut expected = String::new();
+    for (when, says, starts) in [
+        ("made", "old own library", "bundle"),
+        ("another", "old own library", "bundle"),
+        ("program", "new own library", "original"),
+        ("back", "old own library", "bundle"),
+        ("library", "old new library", "original"),
+    ] {
+        for check in ["host", "immutable", "image"] {
+            expected += &format!("{when}, {check}: {says} ({starts}, {starts})\n");
+        }
+    }
+    assert_eq!(told, expected, "{}", stderr(&output));
+}

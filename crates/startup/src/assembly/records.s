@@ -1,7 +1,9 @@
-# The files: what stat(2) says of each, held against what it said when the bundle was made.
+# The files: what stat(2) says of each, held against what it said when the bundle was made. Of a link that may
+# lead elsewhere later, its target.
 
 .set NO_FOLDER, -100            # AT_FDCWD
 .set OPEN_FOLDER, 0x290000      # O_PATH | O_DIRECTORY | O_CLOEXEC
+.set LONGEST_TARGET, 4096       # PATH_MAX
 
 # What must be there; then all of them, and what the loader's cache has, where a hint has changed.
 # CAUSE is still the one of the environment.
@@ -40,6 +42,8 @@
     cmp edi, NO_FOLDER
     jne .Lasked
 .Lask:
+    cmp dword ptr [r8 + Record_kind], KIND_LINK
+    je .Lask_link
     mov eax, 262                # newfstatat
     syscall
 .Lasked:
@@ -77,6 +81,28 @@
     mov rax, [rdx + STAT_MODIFIED]
     cmp rax, [r8 + Record_modified_seconds]
     je .Lcompare_size
+    jmp .Ldiffers
+
+.Lask_link:
+    sub rsp, LONGEST_TARGET
+    mov rdx, rsp
+    mov r10d, LONGEST_TARGET
+    mov eax, 267                # readlinkat
+    syscall
+    lea rdx, [rbp + STAT]
+    xor r10d, r10d
+    mov r11, rsi
+    mov rcx, [r8 + Record_size]
+    cmp rax, rcx
+    jne .Llink_compared
+    mov rdi, rsp
+    mov rsi, [r8 + Record_inode]
+    add rsi, rbx
+    repe cmpsb
+.Llink_compared:
+    mov rsi, r11
+    lea rsp, [rsp + LONGEST_TARGET]
+    je .Lsame
     jmp .Ldiffers
 
 .Lexpect_absent:                # the errors at which the loader goes on looking elsewhere
