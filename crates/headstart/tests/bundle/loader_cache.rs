@@ -97,7 +97,7 @@ fn only_what_the_loader_would_load_matters() {
     let all: Vec<_> = SCENES.iter().flat_map(|scene| checks.map(|check| (scene, check))).collect();
     let faults = in_parallel(&all, |((name, change, used), check)| {
         let root = place.folder.path();
-        let output = scene(&unshare, root, check, change);
+        let output = scene((&unshare, SCRIPT), root, check, change);
         if stderr(&output).contains("not permitted") {
             testkit::skip("needs root: mounting");
             return None;
@@ -113,8 +113,103 @@ fn only_what_the_loader_would_load_matters() {
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), all.len(), faults.join("\n"));
 }
 
-fn scene(unshare: &Path, root: &Path, check: &str, change: &str) -> Output {
+fn scene((unshare, script): (&Path, &str), root: &Path, check: &str, change: &str) -> Output {
     let mut command = Command::new(unshare);
-    command.args(["-m", "sh", "-c", SCRIPT, "sh"]).arg(root);
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(root);
     command.args([env!("CARGO_BIN_EXE_headstart"), check, change]).output_when_free()
+}
+
+/// As ldconfig writes it, but for what is wrong: the names of libraries with offsets of their texts, behind the
+/// last entry. `count` is what the header says.
+fn cache(count: u32, names: &[(u32, u32)], texts: &[u8]) -> Vec<u8> {
+    let mut bytes = b"glibc-ld.so.cache1.1".to_vec();
+    bytes.extend(count.to_le_bytes());
+    bytes.extend((texts.len() as u32).to_le_bytes());
+    bytes.extend([2, 0, 0, 0]); // little-endian
+    bytes.resize(48, 0);
+    for (name, path) in names {
+        let entry = [0x303, *name, *path, 0, 0, 0];
+        bytes.extend(entry.iter().flat_map(|word: &u32| word.to_le_bytes()));
+    }
+    bytes.extend(texts);
+    bytes
+}
+
+/// A page that ends in the middle of a text.
+fn unended(text: &[u8]) -> Vec<u8> {
+    let at = 4096 - text.len() as u32;
+    let mut bytes = cache(1, &[(at, at)], b"");
+    bytes.resize(at as usize, 0);
+    bytes.extend(text);
+    bytes
+}
+
+/// Before the bundle's check, memory is filled up from above: behind the cache there is nothing to be read then.
+const FILLED: &str = r#"
+#define _GNU_SOURCE
+#include <stdio.h>
+const char *own(void);
+static int done(void) { return 0; }
+static int (*fill(void))(void) {
+    for (int i = 0; i < 99; i++) {
+        register long flags __asm__("r10") = 0x22, file __asm__("r8") = -1, at __asm__("r9") = 0;
+        long result = 9; /* mmap of a page that nobody may read */
+        __asm__ volatile("syscall" : "+a"(result)
+                         : "D"(0L), "S"(4096L), "d"(0L), "r"(flags), "r"(file), "r"(at) : "rcx", "r11", "memory");
+    }
+    return done;
+}
+int filled(void) __attribute__((ifunc("fill")));
+int main(void) { return filled() || puts(own()) < 0; }
+"#;
+
+/// The bundle or the original starts; what that makes of such a cache is its own affair.
+#[test]
+fn a_damaged_cache_ends_no_start() {
+    let Some(place) = Place::new() else { return };
+    let (Some(unshare), Some(_)) = (testkit::tool("unshare"), testkit::tool("ldconfig")) else {
+        return;
+    };
+    for folder in ["lib", "later", "other", "damaged"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+    }
+    let flags = ["-shared", "-fPIC", "-Wl,-soname,libown.so.1"];
+    place.built("lib/libown.so.1", "const char *own(void) { return \"first\"; }", &flags);
+    // So the loader finds libc.so.6 without the cache, and leaves no gap where it was.
+    let cc = Command::new(testkit::tool("cc").unwrap()).arg("-print-file-name=libc.so.6").output();
+    let libc = String::from_utf8(cc.unwrap().stdout).unwrap();
+    let libc = Path::new(libc.trim()).canonicalize().unwrap();
+    let search = format!("export LD_LIBRARY_PATH='{}'", libc.parent().unwrap().display());
+    place.built("program", FILLED, &["lib/libown.so.1"]);
+    let text = b"libown.so.1\0/lib/libown.so.1\0";
+    let damaged = [
+        ("nothing", Vec::new()),
+        ("cut short", cache(1, &[(72, 84)], text)[..60].to_vec()),
+        ("too many", cache(u32::MAX, &[(72, 84)], text)),
+        ("outside", cache(1, &[(1 << 31, u32::MAX)], text)),
+        ("behind", cache(2, &[(72, 84), (4096, 4096)], text)),
+        ("no end", cache(1, &[(72, 84)], b"libown.so.1")),
+        ("name at the end of a page", unended(b"libown.so")),
+        ("number at the end of a page", unended(b"libown.so.1")),
+    ];
+    for (name, bytes) in &damaged {
+        place.file(&format!("damaged/{name}"), bytes);
+    }
+    let original = "\"$1/program\" > original\n";
+    let script =
+        SCRIPT.replace(original, "").replace("trace\ncmp original bundle", "trace || true");
+    let script = script.replace("unset LD_LIBRARY_PATH", &search);
+    let faults = in_parallel(&damaged, |(name, _)| {
+        let change = format!("cp \"$1/damaged/{name}\" /etc/ld.so.cache");
+        let output = scene((&unshare, &script), place.folder.path(), "host", &change);
+        if stderr(&output).contains("not permitted") {
+            testkit::skip("needs root: mounting");
+            return None;
+        }
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let right = output.status.success() && told.contains("; starting the original: ");
+        (!right).then(|| format!("{name}: {told}{}", stderr(&output)))
+    });
+    let faults: Vec<String> = faults.into_iter().flatten().collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -11,7 +11,8 @@
 .set MOST_CACHE, 0x10000000
 
 # Returns where each name still leads to the paths that it had, else it jumps to .Lstale. The file is
-# mapped; offsets outside of it mean nothing, as for the loader.
+# mapped; offsets outside of it mean nothing, as for the loader. The last text must end in it: behind it there
+# are zeros up to the end of the page, and nothing behind that.
 .Lcheck_cache:
     cmp qword ptr [r15 + Header_cached_count], 0
     je .Lreturn
@@ -53,6 +54,11 @@
     cmp rcx, CACHE_HEADER
     jb .Lcompare_cached
     mov rdi, [rbp + CACHE]
+    test ecx, 4095
+    jnz .Lcache_ends
+    cmp byte ptr [rdi + rcx - 1], 0
+    jne .Lcompare_cached
+.Lcache_ends:
     lea rsi, [rip + .Ltext_cache_magic]
     call .Lskip_text
     jne .Lcompare_cached
