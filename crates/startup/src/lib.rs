@@ -109,8 +109,8 @@ pub enum OriginalLook {
     File(FileIdentity),
     /// This file or a copy of it.
     Copy(FileIdentity),
-    /// Whatever there is.
-    NoLook,
+    /// This file, a copy of it, or nothing at all.
+    CopyOrNothing(FileIdentity),
 }
 
 /// A name for which the loader's cache was asked.

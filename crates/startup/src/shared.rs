@@ -305,8 +305,8 @@ shared! {
         ENTER = 3,
         /// A file of this size and time in whole seconds, wherever it is.
         COPY = 4,
-        /// Anything, or nothing.
-        ANY = 5,
+        /// Such a file, or nothing.
+        COPY_OR_ABSENT = 5,
         /// A link, by its target.
         LINK = 6,
     }

@@ -151,7 +151,7 @@ impl Writer {
             OriginalLook::Never => (kind::ABSENT, FileIdentity::default()),
             OriginalLook::File(identity) => (kind::FILE, identity),
             OriginalLook::Copy(identity) => (kind::COPY, identity),
-            OriginalLook::NoLook => (kind::ANY, FileIdentity::default()),
+            OriginalLook::CopyOrNothing(identity) => (kind::COPY_OR_ABSENT, identity),
         };
         let instead = match &tables.instead {
             Some(instead) => self.text(path(instead)?),

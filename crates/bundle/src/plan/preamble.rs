@@ -55,7 +55,7 @@ fn original_look(spec: &BundleSpec<'_>) -> OriginalLook {
     }
     let Some(identity) = identity(spec.program) else { return OriginalLook::Never };
     match spec.check.kind {
-        BundleCheck::Sealed => OriginalLook::NoLook,
+        BundleCheck::Sealed => OriginalLook::CopyOrNothing(identity),
         BundleCheck::Image => OriginalLook::Copy(identity),
         _ if spec.check.never_changes(spec.program) => OriginalLook::Copy(identity),
         _ => OriginalLook::File(identity),

@@ -3,7 +3,8 @@
 
 use crate::common::stderr;
 use crate::stage::run;
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -420,6 +421,41 @@ fn the_path_leads_elsewhere_after_chroot() {
         assert!(found.0.contains("elsewhere"), "{found:?}");
         let bundle = world.changing("moving/run", &[way, &path, "run", "told"], &environment);
         assert_eq!(bundle, found, "{way}");
+    }
+}
+
+/// It needs no original, but what is at the path of that is not passed over.
+#[test]
+fn a_sealed_bundle_is_not_started_in_the_place_of_another_program() {
+    let Some(world) = World::new() else { return };
+    let [path, file] = world.paths();
+    let made = run(&["bundle", "--sealed", "--out", &world.text("sealed"), &path]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let kept = world.text("kept");
+    std::fs::hard_link(&file, &kept).unwrap();
+    let cc = testkit::tool("cc").unwrap();
+    let source = "#include <stdio.h>\nint main(void) { return puts(\"elsewhere\") < 0; }";
+    for way in ["execve", "posix_spawn"] {
+        let words = [way, &path, "run", "told"];
+        let starts =
+            |environment: &[(&str, &str)]| world.changing("sealed/run", &words, environment);
+        let found = starts(&[]);
+        assert!(is_told(&found) && found.1, "{found:?}");
+        let found = starts(&[("MOVE", &file)]);
+        assert!(is_told(&found) && found.1, "{found:?}");
+        testkit::compile(&cc, &world.path(""), "files/program", source, &[]);
+        let found = starts(&[]);
+        assert!(found.0.contains("elsewhere") && !found.1, "{found:?}");
+        std::fs::remove_file(&file).unwrap();
+        std::fs::hard_link(&kept, &file).unwrap();
+        let mode = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        mode(0o4755);
+        let found = starts(&[]);
+        assert!(is_told(&found) && !found.1, "{found:?}");
+        mode(0o644);
+        assert!(starts(&[]).0.contains("13"), "{found:?}");
+        mode(0o755);
+        assert!(starts(&[]).1);
     }
 }
 

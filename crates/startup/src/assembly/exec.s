@@ -6,7 +6,8 @@
 
 .set EXECUTABLE, 0              # struct stat, then the first bytes of /proc/self/exe
 .set MEANT, 144                 # the spelling
-.set EXECUTABLE_FRAME, 152
+.set FOUND, 152                 # what stat has returned
+.set EXECUTABLE_FRAME, 160
 .set STAT_MODE, 24
 .set PRIVILEGED, 06000          # S_ISUID | S_ISGID
 .set RESET_IDS, 1               # POSIX_SPAWN_RESETIDS, in the first two bytes of posix_spawnattr_t
@@ -72,9 +73,9 @@
 .Lposix_spawnp:                 # answer, path or name, file actions, attributes, argv, envp
     SPAWNER SLOT_posix_spawnp
 
-# What names the bundle, where the path at rax is the original's, still leads to it, and both may be executed:
-# rax, else 0. After vfork this runs in the parent's memory, so only the stack is written. The kernel looks at
-# the path first, as it may lead to no memory. Changes r10 and r11 too.
+# What names the bundle, where the path at rax is the original's, still leads to it, or to nothing where it need
+# not be there, and both may be executed: rax, else 0. After vfork this runs in the parent's memory, so only the
+# stack is written. The kernel looks at the path first, as it may lead to no memory. Changes r10 and r11 too.
 .Lname_bundle:
     push rdi
     push rsi
@@ -96,19 +97,25 @@
     syscall
     cmp eax, -14                # EFAULT
     je .Lbundle_unmeant
-    mov ecx, eax
-    mov rax, [rip + .Ltables + Header_file_kind]
-    cmp eax, KIND_ANY
+    mov [rsp + FOUND], rax
+    test eax, eax
+    jz .Lexpect_file
+    mov rcx, [rip + .Ltables + Header_file_kind]
+    cmp ecx, KIND_COPY_OR_ABSENT
+    jne .Lbundle_unmeant
+    cmp eax, -2                 # ENOENT
     je .Lcompare_paths_meant
-    test ecx, ecx
-    jnz .Lbundle_unmeant
+    cmp eax, -20                # ENOTDIR
+    je .Lcompare_paths_meant
+    jmp .Lbundle_unmeant
+.Lexpect_file:
     EXPECT STAT_SIZE, file_size
     EXPECT STAT_MODIFIED, file_modified_seconds
     test dword ptr [rsp + EXECUTABLE + STAT_MODE], PRIVILEGED
     jnz .Lbundle_unmeant
     mov rax, [rip + .Ltables + Header_file_kind]
-    cmp eax, KIND_COPY
-    je .Lcompare_paths_meant
+    cmp eax, KIND_FILE
+    jne .Lcompare_paths_meant
     EXPECT STAT_INODE, file_inode
     EXPECT "STAT_MODIFIED + 8", file_modified_nanoseconds
 .Lcompare_paths_meant:
@@ -127,9 +134,8 @@
     jne .Lbundle_unmeant
 .Loriginal_meant:
     mov [rsp + MEANT], rdx
-    mov rax, [rip + .Ltables + Header_file_kind]
-    cmp eax, KIND_ANY
-    je .Lopen_executable        # it need not be there
+    cmp dword ptr [rsp + FOUND], 0
+    jne .Lopen_executable       # it need not be there
     mov rdi, r8
     lea rsi, [rip + .Ltext_capability]
     xor edx, edx
