@@ -4,6 +4,7 @@
 mod choose;
 mod copy;
 mod learn;
+mod left;
 mod place;
 mod warnings;
 

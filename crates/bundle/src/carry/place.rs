@@ -2,12 +2,14 @@
 //! uses it any more.
 
 use super::choose::{Carry, is_simple};
-use super::copy;
+use super::{copy, left};
 use crate::error::{BundleAdvice, BundleError};
 use crate::write::content::Content;
 use files::{Permit, reasons};
 use model::bundle::{BundleChange, BundleManifest, CarriedFile, ChangeKind};
 use model::text::{name, text};
+use std::collections::BTreeSet;
+use std::fs::DirEntry;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -42,10 +44,10 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
     });
     let files: Vec<CarriedFile> = described.collect();
     let place = folder.join(&carry.folder);
+    remove_interrupted(folder);
     if files.is_empty() {
         return Ok(Placed::default());
     }
-    remove_interrupted(folder);
     if let Ok(data) = place.symlink_metadata() {
         let is_whole = || files.iter().all(|file| change(folder, file).is_none());
         return match data.is_dir() && is_whole() {
@@ -57,7 +59,7 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
             }),
         };
     }
-    let fresh = folder.join(format!(".{}.next", carry.folder));
+    let fresh = left::hidden(&place);
     let written = write(carry, &fresh).and_then(|()| std::fs::rename(&fresh, &place));
     if let Err(error) = written {
         // What is left of it is headstart's own.
@@ -95,26 +97,42 @@ fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files of a bundle that is replaced, unless the new one carries them.
+/// Removes the files of a bundle that is replaced, unless the new one carries them, and what a headstart that was
+/// killed has left. The bundle's folder is locked.
 pub(crate) fn remove_old(folder: &Path, before: Option<&BundleManifest>, now: &[CarriedFile]) {
+    remove_interrupted(folder);
+    let used = |place: &Path| now.iter().any(|file| place_of(folder, file) == place);
+    for place in folders_like(folder, "lib-", "").filter(|place| !used(place)) {
+        left::remove(&place);
+    }
     let old = before.map_or(&[][..], |before| &before.carried);
     let kept = |file: &CarriedFile| now.iter().any(|now| now.path == file.path);
     let old: Vec<CarriedFile> = old.iter().filter(|file| !kept(file)).cloned().collect();
     remove(folder, &old);
 }
 
-/// What a headstart that was killed has left of such a folder. The bundle's folder is locked.
+/// The folder of a carried file.
+fn place_of(folder: &Path, file: &CarriedFile) -> PathBuf {
+    let file = folder.join(name(&file.path));
+    file.parent().unwrap_or(folder).to_owned()
+}
+
+/// Folders that were not yet whole when headstart was killed.
 fn remove_interrupted(folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_ours = |name: &str| {
-        let hash = name.strip_prefix(".lib-").and_then(|rest| rest.strip_suffix(".next"));
-        hash.is_some_and(is_hash)
-    };
-    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        if entry.file_name().to_str().is_some_and(is_ours) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
+    for place in folders_like(folder, ".lib-", ".next") {
+        let _ = std::fs::remove_dir_all(place);
     }
+}
+
+/// Folders in `folder` of which the names are a hash between these.
+fn folders_like(folder: &Path, before: &str, behind: &str) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_like = move |entry: &DirEntry| {
+        let file = entry.file_name();
+        let hash = file.to_str().and_then(|name| name.strip_prefix(before)?.strip_suffix(behind));
+        hash.is_some_and(is_hash) && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    entries.filter(is_like).map(|entry| entry.path())
 }
 
 /// Whether a manifest may name this path: a file of a folder that headstart made.
@@ -130,19 +148,19 @@ fn is_hash(text: &str) -> bool {
 }
 
 fn remove(folder: &Path, carried: &[CarriedFile]) {
+    let places: BTreeSet<PathBuf> = carried.iter().map(|file| place_of(folder, file)).collect();
+    places.iter().for_each(|place| left::remove(place));
+    // In others there is something that was changed, or put there.
     let within = |file: &&CarriedFile| {
-        let of_file = folder.join(name(&file.path));
-        let data = of_file.parent().and_then(|parent| parent.symlink_metadata().ok());
-        is_ours(&file.path) && data.is_some_and(|data| data.is_dir())
+        let data = place_of(folder, file).symlink_metadata();
+        is_ours(&file.path) && data.is_ok_and(|data| data.is_dir())
     };
-    let carried: Vec<&CarriedFile> = carried.iter().filter(within).collect();
-    for file in carried.iter().filter(|file| change(folder, file).is_none()) {
+    let carried = carried.iter().filter(within).filter(|file| change(folder, file).is_none());
+    for file in carried {
         let _ = std::fs::remove_file(folder.join(name(&file.path)));
     }
-    for file in carried {
-        // One that others have put something into stays.
-        let of_file = folder.join(name(&file.path));
-        let _ = of_file.parent().map(std::fs::remove_dir);
+    for place in places {
+        let _ = std::fs::remove_dir(place);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a sealed bundle carries, where the command that makes it again fails or is killed.
 
 use crate::common::{stderr, stdout};
-use crate::killed::injected;
+use crate::killed::{at_every_call, injected};
 use crate::place::Place;
 use crate::sealed::{built, text};
 use crate::stage::{command, names, run};
@@ -75,4 +75,49 @@ fn an_error_at_any_call_leaves_a_whole_bundle() {
         }
     }
     assert!(of_new > 0, "no error came after the new name");
+}
+
+/// Killed at any moment, it leaves no folder of libraries that nobody removes.
+#[test]
+fn what_a_killed_command_leaves_is_removed() {
+    let Some(carrying) = Carrying::new() else { return };
+    carrying.make(&carrying.plug);
+    let with = carrying.folders();
+    assert_eq!(with.len(), 1);
+    at_every_call(&carrying.words(&carrying.deep), &|moment| {
+        carrying.is_whole(&format!("{moment:?}"));
+        carrying.make(&carrying.plug);
+        assert_eq!(carrying.folders(), with, "{moment:?}");
+    });
+    // Also where the next one carries nothing.
+    at_every_call(&carrying.words(&carrying.deep), &|moment| {
+        let made = run(&["bundle", "--out", &carrying.out, &carrying.program]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert_eq!(carrying.folders(), Vec::<String>::new(), "{moment:?}");
+    });
+    // A folder with anything else in it stays.
+    carrying.make(&carrying.plug);
+    let theirs = carrying.place.path("out/lib-0123456789ab");
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("notes"), "of the user").unwrap();
+    carrying.make(&carrying.deep);
+    assert!(carrying.folders().contains(&"lib-0123456789ab".to_owned()));
+    assert_eq!(fs::read(theirs.join("notes")).unwrap(), b"of the user");
+}
+
+/// Also beside a bundle, where the next one is made to be launched.
+#[test]
+fn what_is_left_beside_a_bundle_does_not_stay() {
+    let Some(carrying) = Carrying::new() else { return };
+    carrying.make(&carrying.plug);
+    let [with] = carrying.folders().try_into().unwrap();
+    let beside = carrying.place.path("out/.headstart.next");
+    let copied = beside.join(&with);
+    fs::create_dir_all(&copied).unwrap();
+    for name in names(&carrying.place.path("out").join(&with)) {
+        fs::copy(carrying.place.path("out").join(&with).join(&name), copied.join(&name)).unwrap();
+    }
+    fs::create_dir(beside.join(".lib-0123456789ab.next")).unwrap();
+    carrying.make(&carrying.plug);
+    assert_eq!(carrying.folders(), [with]);
 }
