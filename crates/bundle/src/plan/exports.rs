@@ -128,8 +128,8 @@ impl<'a> Exports<'_, 'a> {
         let export = Export { name, value, size, kind, binding, version, hidden, source };
         if matches!(value, ExportValue::Stub(_)) {
             // Only references to its address mean it: calls look for a definition, also those without a
-            // version.
-            return self.add(export);
+            // version, and pass it over.
+            return self.all.push(export);
         }
         let first = *self.first.entry(name).or_insert(member.id) == member.id;
         if first && hidden && number == OLDEST {

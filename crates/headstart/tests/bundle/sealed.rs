@@ -164,6 +164,11 @@ fn a_plug_in_calls_a_function_whose_address_the_program_takes() {
     place.built("libown.so.1", source, &flags);
     let plug = "const char *own(void); const char *plug(void) { return own(); }";
     place.built("plug.so", plug, &["-shared", "-fPIC"]);
+    stub_is_passed_over(&place);
+}
+
+/// A program that takes the address of a function of `libown.so.1` and a plug-in that calls it, as a bundle.
+fn stub_is_passed_over(place: &Place) {
     let takes = "const char *(*volatile taken)(void);
         __attribute__((constructor)) static void take(void) { taken = own; }";
     let source = format!("{PROGRAM}\n{takes}");
@@ -232,4 +237,15 @@ fn names_and_search_paths_of_what_is_carried_lead_nowhere_else() {
     let before = fs::read_dir(place.path("elsewhere")).unwrap().count();
     assert!(bundle(&second).status.success());
     assert_eq!(fs::read_dir(place.path("elsewhere")).unwrap().count(), before);
+}
+
+/// Without a version script, the definition has no version either.
+#[test]
+fn a_plug_in_calls_such_a_function_without_versions() {
+    let Some(place) = Place::new() else { return };
+    let source = "const char *own(void) { return \"own\"; }";
+    place.built("libown.so.1", source, &["-shared", "-fPIC", "-Wl,-soname,libown.so.1"]);
+    let plug = "const char *own(void); const char *plug(void) { return own(); }";
+    place.built("plug.so", plug, &["-shared", "-fPIC"]);
+    stub_is_passed_over(&place);
 }
