@@ -181,9 +181,10 @@ impl<'a> Choice<'a> {
         if image.machine != self.graph.program().image.machine {
             return Err(format!("{} is for {}", path.display(), image.machine));
         }
-        if image.soname.as_deref().is_some_and(|name| !is_simple(name)) {
+        if !is_simple(&name) || !is_simple(&file_name(path)) {
             return Err(format!(
-                "{} has a name (DT_SONAME) that is not a valid file name",
+                "{} has a name (DT_SONAME or file name) that a copy of it cannot have: it is too long, or not a \
+                 valid file name",
                 path.display()
             ));
         }

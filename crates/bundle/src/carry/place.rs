@@ -90,8 +90,9 @@ fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
         let mode = file.from.metadata()?.permissions().mode() & 0o755;
         files::write_over(&path, &bytes, Permit::Exactly(mode)).map_err(io::Error::from)?;
         for other in others {
-            std::fs::hard_link(&path, fresh.join(other))
-                .or_else(|_| std::fs::copy(&path, fresh.join(other)).map(drop))?;
+            let other = fresh.join(name(other));
+            std::fs::hard_link(&path, &other)
+                .or_else(|_| std::fs::copy(&path, &other).map(drop))?;
         }
     }
     Ok(())

@@ -4,8 +4,10 @@ use crate::common::{stderr, stdout};
 use crate::killed::{at_every_call, injected};
 use crate::place::Place;
 use crate::sealed::{built, text};
-use crate::stage::{command, names, run};
+use crate::stage::{command, headstart, names, run};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use testkit::WhenFree;
 
 /// A sealed bundle in `out`, of a program that opens a plug-in.
@@ -120,4 +122,33 @@ fn what_is_left_beside_a_bundle_does_not_stay() {
     fs::create_dir(beside.join(".lib-0123456789ab.next")).unwrap();
     carrying.make(&carrying.plug);
     assert_eq!(carrying.folders(), [with]);
+}
+
+fn plug_in(place: &Place, name: &str, flags: &[&str]) -> String {
+    let source = "const char *plug(void) { return \"plugged\"; }";
+    text(&place.built(name, source, &[&["-shared", "-fPIC"], flags].concat()))
+}
+
+#[test]
+fn a_copy_has_every_name_or_there_is_none() {
+    let Some(carrying) = Carrying::new() else { return };
+    let long = format!("{}.so", "l".repeat(220));
+    let long = plug_in(&carrying.place, &long, &["-Wl,-soname,short.so"]);
+    let made = run(&carrying.words(&long));
+    assert_eq!(made.status.code(), Some(1));
+    assert!(stderr(&made).contains("too long"), "{}", stderr(&made));
+    assert!(!carrying.place.path("out").exists());
+    // A name that is not UTF-8.
+    let plain = plug_in(&carrying.place, "odd.so", &["-Wl,-soname,soname.so"]);
+    let odd = carrying.place.folder.path().join(OsStr::from_bytes(b"odd\xff.so"));
+    fs::rename(plain, &odd).unwrap();
+    let [words @ .., _, program] = carrying.words("");
+    let made = headstart(&words).arg(&odd).arg(program).output_when_free();
+    assert!(made.status.success(), "{}", stderr(&made));
+    carrying.is_whole("odd");
+    let [with] = carrying.folders().try_into().unwrap();
+    let copy = carrying.place.path("out").join(with).join(odd.file_name().unwrap());
+    assert!(copy.exists(), "{copy:?}");
+    carrying.make(&carrying.plug);
+    assert_eq!(carrying.folders().len(), 1);
 }
