@@ -14,24 +14,34 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Beginnings of names of files that come with the C library, and go with its build.
-const OF_C_LIBRARY: [&str; 15] = [
-    "ld-linux",
-    "libc.so.",
-    "libm.so.",
-    "libmvec.so.",
-    "libdl.so.",
-    "libpthread.so.",
-    "librt.so.",
-    "libutil.so.",
-    "libanl.so.",
-    "libresolv.so.",
+/// Names of files that come with the C library, and go with its build.
+const OF_C_LIBRARY: [&str; 23] = [
+    "ld-linux-x86-64.so.2",
+    "libc.so.6",
+    "libm.so.6",
+    "libmvec.so.1",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "librt.so.1",
+    "libutil.so.1",
+    "libanl.so.1",
+    "libresolv.so.2",
     "libnsl.so.1",
-    "libBrokenLocale.so.",
-    "libthread_db.so.",
-    "libnss_",
-    "libc_malloc_debug.so.",
+    "libBrokenLocale.so.1",
+    "libthread_db.so.1",
+    "libnss_compat.so.2",
+    "libnss_db.so.2",
+    "libnss_dns.so.2",
+    "libnss_files.so.2",
+    "libnss_hesiod.so.2",
+    "libnss_nis.so.2",
+    "libnss_nisplus.so.2",
+    "libc_malloc_debug.so.0",
+    "libmemusage.so",
+    "libpcprofile.so",
 ];
+/// The one that is never carried and always there, with the loader.
+const C_LIBRARY: &str = "libc.so.6";
 /// The folder of its converters.
 const CONVERTERS: &str = "gconv";
 
@@ -94,7 +104,13 @@ pub(crate) fn choose(
                     module.path.display()
                 )));
             }
-            choice.add(&module.path).map_err(declined)?;
+            let added = choice.add(&module.path).map_err(declined)?;
+            if let Added::Not(reason) = added
+                && members::name_of(module) != C_LIBRARY
+            {
+                let path = module.path.display();
+                choice.left_out.push(format!("{path} is needed, and is not carried: {reason}."));
+            }
         }
     }
     for path in include {
@@ -275,5 +291,5 @@ pub(super) fn is_simple(name: &str) -> bool {
 
 fn is_of_c_library(path: &Path, name: &str) -> bool {
     let converts = path.parent().and_then(Path::file_name).is_some_and(|it| it == CONVERTERS);
-    converts || OF_C_LIBRARY.iter().any(|own| name.starts_with(own))
+    converts || OF_C_LIBRARY.contains(&name)
 }

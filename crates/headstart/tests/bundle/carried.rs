@@ -152,3 +152,36 @@ fn a_copy_has_every_name_or_there_is_none() {
     carrying.make(&carrying.plug);
     assert_eq!(carrying.folders().len(), 1);
 }
+
+/// What is said of a bundle, in one line.
+fn said(words: &[&str]) -> String {
+    let made = run(words);
+    assert!(made.status.success(), "{}", stderr(&made));
+    stdout(&made).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_is_needed_and_not_carried_is_told() {
+    let Some(carrying) = Carrying::new() else { return };
+    let place = &carrying.place;
+    let source = "#include <math.h>\ndouble root(double of) { return cbrt(of); }";
+    let flags = ["-shared", "-fPIC", "-fno-builtin", "-Wl,-soname,libroot.so.1", "-lm"];
+    place.built("libroot.so.1", source, &[&flags[..], &["-Wl,--no-as-needed"]].concat());
+    let source = "double root(double of); int main(void) { return root(27.0) != 3.0; }";
+    let program = text(&place.built("roots", source, &["libroot.so.1", "-Wl,-rpath,$ORIGIN"]));
+    let words = ["bundle", "--sealed", "--outside", "libroot", "--out", &carrying.out, &program];
+    let said = said(&words);
+    let sentence = "libm.so.6 is needed, and is not carried: it comes with the C library.";
+    assert!(said.contains(sentence), "{said}");
+    assert!(!said.contains("libc.so.6 is needed"), "{said}");
+}
+
+#[test]
+fn only_the_c_librarys_own_files_are_taken_for_it() {
+    let Some(carrying) = Carrying::new() else { return };
+    let theirs = plug_in(&carrying.place, "libutil.so.3", &["-Wl,-soname,libutil.so.3"]);
+    let said = said(&carrying.words(&theirs));
+    assert!(!said.contains("not carried: it comes"), "{said}");
+    let [with] = carrying.folders().try_into().unwrap();
+    assert!(carrying.place.path("out").join(with).join("libutil.so.3").exists());
+}
