@@ -140,6 +140,8 @@ struct Choice<'a> {
 
 struct Chosen {
     from: PathBuf,
+    /// Its DT_SONAME.
+    soname: Option<String>,
     names: BTreeSet<String>,
     paths: BTreeSet<PathBuf>,
 }
@@ -213,7 +215,8 @@ impl<'a> Choice<'a> {
         let known = self.files.contains_key(&identity);
         let chosen = self.files.entry(identity).or_insert_with(|| {
             let names = [name].into();
-            Chosen { from: path.to_owned(), names, paths: BTreeSet::new() }
+            let (from, paths) = (path.to_owned(), BTreeSet::new());
+            Chosen { from, soname: image.soname.clone(), names, paths }
         });
         chosen.names.insert(file_name(path));
         chosen.paths.insert(path.to_owned());
@@ -241,13 +244,14 @@ impl<'a> Choice<'a> {
         found.map_err(|error| format!("{} cannot be carried: {error}", path.display()))
     }
 
-    fn done(self) -> Result<Carry, BundleError> {
+    fn done(mut self) -> Result<Carry, BundleError> {
         let mut files = Vec::new();
         let mut all: Vec<Chosen> = self.files.into_values().collect();
         // Inodes are others in every copy.
         all.sort_by(|one, other| {
             one.names.cmp(&other.names).then_with(|| one.from.cmp(&other.from))
         });
+        self.left_out.extend(unnamed(&all));
         let mut taken = BTreeSet::new();
         let mut described = String::new();
         for chosen in all {
@@ -266,6 +270,28 @@ impl<'a> Choice<'a> {
         let folder = if files.is_empty() { String::new() } else { format!("lib-{hash:.12}") };
         Ok(Carry { folder, files, left_out: self.left_out })
     }
+}
+
+/// Of libraries with one DT_SONAME only the first has that name.
+fn unnamed(all: &[Chosen]) -> Vec<String> {
+    let mut first: BTreeMap<&String, &Path> = BTreeMap::new();
+    let mut sentences = Vec::new();
+    for chosen in all {
+        // The names of earlier files come first, also those that are no DT_SONAME.
+        if let Some(soname) = &chosen.soname
+            && let Some(other) = first.get(soname)
+        {
+            sentences.push(format!(
+                "{} and {} have the same name, {soname} (DT_SONAME), by which the latter is found.",
+                chosen.from.display(),
+                other.display()
+            ));
+        }
+        for name in &chosen.names {
+            first.entry(name).or_insert(&chosen.from);
+        }
+    }
+    sentences
 }
 
 /// What became of a file that was to be carried.

@@ -185,3 +185,16 @@ fn only_the_c_librarys_own_files_are_taken_for_it() {
     let [with] = carrying.folders().try_into().unwrap();
     assert!(carrying.place.path("out").join(with).join("libutil.so.3").exists());
 }
+
+#[test]
+fn libraries_of_one_name_are_told() {
+    let Some(carrying) = Carrying::new() else { return };
+    let [first, second] = ["first.so", "second.so"]
+        .map(|name| plug_in(&carrying.place, name, &["-Wl,-soname,plugin.so"]));
+    let [words @ .., program] = carrying.words(&first);
+    let said = said(&[&words[..], &["--include", &second, program]].concat());
+    let sentence = format!(
+        "{second} and {first} have the same name, plugin.so (DT_SONAME), by which the latter is found."
+    );
+    assert!(said.contains(&sentence), "{said}");
+}
