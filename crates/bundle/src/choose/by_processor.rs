@@ -5,6 +5,9 @@ use crate::choose::members;
 use image::elf::{Loadable, spec};
 use loader::Module;
 use loader::search::{CACHE, Cache};
+use model::text;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::Path;
 
 /// The folder of variants (ld.so(8), "Hardware capabilities").
@@ -32,15 +35,23 @@ pub(crate) fn of_program(program: &Loadable) -> Option<String> {
     })
 }
 
-/// Whether there are several files of one name, in folders beside each other or in the loader's cache.
+/// Whether there are several files of one name: in a folder of the search and those beside it, of which this
+/// processor may need none, or in the loader's cache.
 pub(crate) fn has_variants(module: &Module) -> bool {
     if module.path.components().any(|part| part.as_os_str() == VARIANTS) {
         return true;
     }
-    let name = members::name_of(module);
-    let beside = module.path.parent().map(|folder| folder.join(VARIANTS));
-    let levels = beside.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
-    if levels.map(|level| level.path().join(&name)).any(|variant| variant.exists()) {
+    // Whatever name it is needed by is that of the paths at which it was missed.
+    let missed = || module.missed.iter().filter(|path| path.is_absolute());
+    let looked_at = || missed().chain([&module.path]);
+    let mut names: BTreeSet<OsString> =
+        looked_at().filter_map(|path| Some(path.file_name()?.into())).collect();
+    names.insert(text::name(&members::name_of(module)));
+    let folders: BTreeSet<&Path> =
+        looked_at().filter_map(|path| folder_of_variants(path)).collect();
+    let levels = folders.iter().filter_map(|folder| folder.join(VARIANTS).read_dir().ok());
+    let mut levels = levels.flatten().flatten().map(|level| level.path());
+    if levels.any(|level| names.iter().any(|name| level.join(name).exists())) {
         return true;
     }
     let asked = &module.asked_of_cache;

@@ -1,8 +1,9 @@
 //! What a bundle checks decides where it is used: on this machine, in copies of its files, where they never
 //! change, and where they are not at all. What it does and what is told of it agree everywhere.
 
-use crate::common::stderr;
+use crate::common::{stderr, stdout};
 use crate::place::Place;
+use crate::stage::run;
 use std::path::Path;
 use std::process::{Command, Output};
 use testkit::WhenFree;
@@ -170,6 +171,36 @@ fn the_loader_chooses_variants_where_a_bundle_may_come_to_another_processor() {
         let made = bundle.env_remove("LD_LIBRARY_PATH").output_when_free();
         assert!(made.status.success(), "{check:?}: {}", stderr(&made));
         assert_eq!([said("out/run", ""), said("out/run", older)], original, "{check:?}");
+    }
+}
+
+/// A folder that is searched sooner has a variant for processors that there are not yet.
+#[test]
+fn a_variant_in_a_folder_that_is_searched_sooner() {
+    let Some(place) = Place::new() else { return };
+    for folder in ["lib", "sooner/glibc-hwcaps/x86-64-v9"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    let source = "const char *own(void) { return \"own library\"; }";
+    place.built("lib/libown.so.1", source, &["-shared", "-fPIC", "-Wl,-soname,libown.so.1"]);
+    let source =
+        "#include <stdio.h>\nconst char *own(void); int main(void) { return puts(own()) < 0; }";
+    let search = "-Wl,-rpath,$ORIGIN/sooner:$ORIGIN/lib";
+    let program = place.built("program", source, &["lib/libown.so.1", search]);
+    let (out, program) = (place.path("out").display().to_string(), program.display().to_string());
+    for (variant, outside) in
+        [(None, false), (Some("libother.so.1"), false), (Some("libown.so.1"), true)]
+    {
+        if let Some(name) = variant {
+            place.file(&format!("sooner/glibc-hwcaps/x86-64-v9/{name}"), b"a library");
+        }
+        let made = run(&["bundle", "--check", "image", "--out", &out, &program]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        let said = stdout(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+        let sentence = "libown.so.1 (the loader selects a variant of it by processor)";
+        assert_eq!(said.contains(sentence), outside, "{said}");
+        let made = run(&["bundle", "--sealed", "--out", &out, &program]);
+        assert_eq!(made.status.success(), !outside, "{}", stderr(&made));
     }
 }
 
