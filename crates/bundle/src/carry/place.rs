@@ -49,7 +49,7 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
         return Ok(Placed::default());
     }
     if let Ok(data) = place.symlink_metadata() {
-        let is_whole = || files.iter().all(|file| change(folder, file).is_none());
+        let is_whole = || changes(folder, &files).is_empty();
         return match data.is_dir() && is_whole() {
             true => Ok(Placed { files, fresh: false }),
             false => Err(BundleError::Occupied {
@@ -165,9 +165,21 @@ fn remove(folder: &Path, carried: &[CarriedFile]) {
     }
 }
 
-/// Which of them are not as they were left.
+/// Which of them are not as they were left, and what was put beside them, where the loader looks first.
 pub(crate) fn changed(folder: &Path, manifest: &BundleManifest) -> Vec<BundleChange> {
-    manifest.carried.iter().filter_map(|file| change(folder, file)).collect()
+    changes(folder, &manifest.carried)
+}
+
+fn changes(folder: &Path, files: &[CarriedFile]) -> Vec<BundleChange> {
+    let mut changes: Vec<_> = files.iter().filter_map(|file| change(folder, file)).collect();
+    let known: BTreeSet<PathBuf> = files.iter().map(|file| folder.join(name(&file.path))).collect();
+    let places: BTreeSet<PathBuf> = files.iter().map(|file| place_of(folder, file)).collect();
+    let entries = places.iter().filter_map(|place| place.read_dir().ok()).flatten().flatten();
+    for path in entries.map(|entry| entry.path()).filter(|path| !known.contains(path)) {
+        let found = "headstart did not put it there".to_owned();
+        changes.push(BundleChange { path: text(&path), what: ChangeKind::Changed, found });
+    }
+    changes
 }
 
 fn change(folder: &Path, file: &CarriedFile) -> Option<BundleChange> {

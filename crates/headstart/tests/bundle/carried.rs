@@ -124,6 +124,26 @@ fn what_is_left_beside_a_bundle_does_not_stay() {
     assert_eq!(carrying.folders(), [with]);
 }
 
+/// The loader looks there first, for everything.
+#[test]
+fn what_was_put_beside_the_copies_is_told() {
+    let Some(carrying) = Carrying::new() else { return };
+    carrying.make(&carrying.plug);
+    let [with] = carrying.folders().try_into().unwrap();
+    let theirs = carrying.place.path("out").join(&with).join("libm.so.6");
+    fs::write(&theirs, "another").unwrap();
+    let told = run(&["verify", "--json", &carrying.out]);
+    assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
+    let found: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    assert_eq!(found["current"], false);
+    assert_eq!(found["changes"][0]["path"], text(&theirs), "{found}");
+    assert!(found["remedy"].as_str().unwrap().contains("lib-"), "{found}");
+    let made = run(&carrying.words(&carrying.plug));
+    assert!(!made.status.success() && stderr(&made).contains(&with), "{}", stderr(&made));
+    fs::remove_file(theirs).unwrap();
+    carrying.is_whole("as before");
+}
+
 fn plug_in(place: &Place, name: &str, flags: &[&str]) -> String {
     let source = "const char *plug(void) { return \"plugged\"; }";
     text(&place.built(name, source, &[&["-shared", "-fPIC"], flags].concat()))
