@@ -66,11 +66,11 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// What a start says that has found nothing changed.
+    /// What a start says that has found nothing changed, also where it has taken a closer look.
     pub(crate) fn used(&self, kind: BundleCheck) -> String {
         let paths = self.must.len() + self.hints.len();
         format!(
-            "the bundle is used (check {}: {paths} paths and {} build-ids are as they were)",
+            "the bundle is used (check {}: {paths} paths and {} build-ids at every start)",
             kind.word(),
             self.builds.len()
         )

@@ -52,7 +52,7 @@
 .Ltext_line:        .asciz "\n"
 .Ltext_cache:       .asciz "/etc/ld.so.cache"
 .Ltext_cache_magic: .asciz "glibc-ld.so.cache1.1"
-.Ltext_cached:      .asciz " is another file in the loader's cache, /etc/ld.so.cache, than when the bundle was made"
+.Ltext_cached:      .asciz " is not what it was in the loader's cache, /etc/ld.so.cache, when the bundle was made"
 .Ltext_build:       .asciz " is not the build (build-id) with which the bundle was made"
 .Ltext_counter:     .asciz "HEADSTART_STALE="
 .Ltext_counter_one: .asciz "HEADSTART_STALE=001"
