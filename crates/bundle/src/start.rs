@@ -10,7 +10,9 @@ use image::elf::Loadable;
 use model::Command;
 use model::bundle::{BundleChange, BundleManifest, ChangeKind, Starts};
 use model::text::text;
-use startup::{Answer, LOADER_VARIABLES, TRACE_ANSWERS, TRACE_VARIABLE};
+use startup::{
+    Answer, LOADER_VARIABLES, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -76,7 +78,10 @@ impl Start {
             Err(reason) => return Start::nothing(run, reason, changes),
         };
         let (program, noticed) = (&manifest.program, text(&subject));
-        let Original { starts, instead } = original::launched(program, run, changes);
+        let Original { starts, instead } = match std::env::var_os(STALE_VARIABLE) {
+            Some(value) if forbids_original(&value) => Original::forbidden(),
+            _ => original::launched(program, run, changes),
+        };
         let reason = Some(format!("{noticed}{cause}"));
         Start { noticed: Some(noticed), reason, instead, ..Start::of(starts) }
     }

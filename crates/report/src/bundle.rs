@@ -83,6 +83,9 @@ fn read_ahead(ahead: &BundleReadAhead, style: &Style) -> String {
     )
 }
 
+/// Where there is no other reason.
+const NOT_KNOWN: &str = "it is not known whether run starts the merged code";
+
 /// The terminal view of a verification.
 pub fn verified(verification: &BundleVerification, style: &Style) -> String {
     let program = style.terminal(&verification.program);
@@ -109,8 +112,8 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
             Tint::Doubt,
             "unknown",
             format!(
-                "another version of headstart made this, so it is not known whether run starts the \
-                 merged code; all {files} files of {program} are unchanged"
+                "{}; all {files} files of {program} are unchanged",
+                style.terminal(verification.reason.as_deref().unwrap_or(NOT_KNOWN))
             ),
         ),
         (true, Starts::Copies) => (
@@ -120,6 +123,9 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
         ),
         (true, _) if verification.used => {
             (Tint::Good, "current", format!("run starts {program} itself"))
+        }
+        (true, Starts::Nothing) => {
+            (Tint::Doubt, "stale", stale(verification, Starts::Nothing, &program, style))
         }
         (true, _) => (Tint::Doubt, "stale", unused(verification, &program, style)),
         (false, starts) => (Tint::Doubt, "stale", stale(verification, starts, &program, style)),

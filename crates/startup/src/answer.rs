@@ -8,6 +8,15 @@ pub const TRACE_VARIABLE: &str = "HEADSTART_TRACE";
 /// Its value for an [`Answer`] on standard output, after which the process ends.
 pub const TRACE_ANSWERS: &str = "verify";
 
+/// Variable of the environment in which starts of the original are counted, or which forbids them.
+pub const STALE_VARIABLE: &str = "HEADSTART_STALE";
+
+/// Whether a stale bundle does not start its original where [`STALE_VARIABLE`] has this value.
+pub fn forbids_original(value: &OsStr) -> bool {
+    let count = value.as_bytes();
+    count.len() != 3 || !count.iter().all(u8::is_ascii_digit)
+}
+
 /// What a start does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {

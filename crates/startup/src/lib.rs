@@ -43,7 +43,7 @@ mod shared;
 mod tables;
 
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
-pub use answer::{Answer, TRACE_ANSWERS, TRACE_VARIABLE};
+pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
 use code::code;
 pub use code::{ahead, entry, start};
 pub use merged::{PreambleModule, PreambleOutline};

@@ -6,6 +6,7 @@ use image::elf::Loadable;
 use loader::{Environment, GraphError};
 use model::bundle::{BundleChange, ChangeKind, Starts};
 use model::text::{name, text};
+use startup::STALE_VARIABLE;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -17,6 +18,16 @@ pub struct Original {
     pub starts: Starts,
     /// What is there now, or why it cannot be started.
     pub instead: Option<String>,
+}
+
+impl Original {
+    /// By the environment.
+    pub fn forbidden() -> Original {
+        let reason = format!(
+            "{STALE_VARIABLE} is set to something other than a number, which forbids that: unset it"
+        );
+        Original { starts: Starts::Nothing, instead: Some(reason) }
+    }
 }
 
 /// What becomes of a launch of `program` by `run`, as things are now. `changes`: what is known to

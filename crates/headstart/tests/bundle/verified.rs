@@ -404,3 +404,32 @@ fn what_no_launch_uses_makes_no_bundle_stale() {
     assert_eq!(found["changes"][0]["what"], "unused", "{found}");
     assert_eq!((&found["starts"], &found["current"]), (&"bundle".into(), &false.into()));
 }
+
+/// As the start itself would: the variable forbids the original.
+#[test]
+fn what_the_environment_forbids_is_not_started() {
+    let Some(stage) = Stage::bundled() else { return };
+    let library = stage.path("second/libtwo.so.1");
+    fs::copy(&library, stage.path("copy")).unwrap();
+    fs::rename(stage.path("copy"), &library).unwrap();
+    for (value, starts) in
+        [("never", "nothing"), ("", "nothing"), ("1", "nothing"), ("001", "original")]
+    {
+        let told = headstart(&["verify", "--json", &stage.text(OUT)])
+            .env("HEADSTART_STALE", value)
+            .output_when_free();
+        let found: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+        assert_eq!(found["starts"], starts, "{value}: {found}");
+        let mut start = stage.start("made/out/run");
+        let code = start.env("HEADSTART_STALE", value).output_when_free().status.code();
+        assert_eq!(code, Some(if starts == "nothing" { 127 } else { 7 }), "{value}");
+        let told = headstart(&["verify", &stage.text(OUT)])
+            .env("HEADSTART_STALE", value)
+            .output_when_free();
+        let told = stdout(&told).split_whitespace().collect::<Vec<_>>().join(" ");
+        let forbidden =
+            "cannot be started: HEADSTART_STALE is set to something other than a number";
+        assert_eq!(told.contains(forbidden), starts == "nothing", "{told}");
+        assert_eq!(told.contains("run starts the original"), starts == "original", "{told}");
+    }
+}
