@@ -1,5 +1,5 @@
 //! What a start of a bundle does now and here. The bundle itself is asked: it makes the check that it makes at
-//! every start, tells what it has found, and ends before any code of the program runs.
+//! every start, tells what it has found, and ends before the program and its libraries are initialized.
 
 use crate::error::BundleError;
 use crate::make::RUN;
@@ -13,6 +13,7 @@ use model::text::text;
 use startup::{
     Answer, LOADER_VARIABLES, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original,
 };
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -72,6 +73,9 @@ impl Start {
         if Loadable::open(run).ok().as_ref().and_then(crate::verify::looks).is_none() {
             return Start::of(Starts::Unknown);
         }
+        if let Some(reason) = of_another_user(run) {
+            return Start { reason: Some(reason), ..Start::of(Starts::Unknown) };
+        }
         let (subject, cause) = match answer(run) {
             Ok(Answer::Used) => return Start::of(Starts::Bundle),
             Ok(Answer::Stale { subject, cause }) => (subject, cause),
@@ -109,6 +113,17 @@ pub fn stale(command: &Command) -> Option<String> {
         Ok(Answer::Stale { subject, cause }) => Some(format!("{}{cause}", text(subject))),
         _ => None,
     }
+}
+
+/// Why root does not start it to ask it: others may have written into it what they like.
+fn of_another_user(run: &Path) -> Option<String> {
+    let owner = run.metadata().ok()?.uid();
+    (os::program::own_user() == 0 && owner != 0).then(|| {
+        format!(
+            "run belongs to another user (user id {owner}), so root does not start it, and whether it is used is \
+             not known"
+        )
+    })
 }
 
 /// What the bundle says.

@@ -140,6 +140,9 @@ fn next_step(
             (format!("Fix that; the files in {} are as they were made.", quoted(folder)), None)
         }
         (Starts::Nothing, _) if !start.outdated => (nothing_starts(folder, &manifest.path()), None),
+        (Starts::Unknown, _) if whole && !stale && start.reason.is_some() => {
+            ("Verify it as the user to whom it belongs.".to_owned(), None)
+        }
         (Starts::Original, Some(variable)) if !stale => {
             (format!("Set or unset {variable}, as it was when the bundle was made."), None)
         }

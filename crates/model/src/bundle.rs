@@ -288,7 +288,8 @@ pub enum Starts {
     Original,
     /// Nothing: a launch fails, for the reason that `instead` tells.
     Nothing,
-    /// It cannot be told: `run` is not the file that was made, or another version made it.
+    /// It cannot be told: `run` is not the file that was made, another version made it, or it belongs to another
+    /// user, so root does not start it.
     Unknown,
 }
 

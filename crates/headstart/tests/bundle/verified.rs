@@ -433,3 +433,24 @@ fn what_the_environment_forbids_is_not_started() {
         assert_eq!(told.contains("run starts the original"), starts == "original", "{told}");
     }
 }
+
+/// Root does not execute what another user may have written.
+#[test]
+fn root_does_not_start_what_belongs_to_another_user() {
+    let Some(stage) = Stage::bundled() else { return };
+    let run_file = stage.path("made/out/run");
+    if std::os::unix::fs::chown(&run_file, Some(65534), None).is_err() {
+        return testkit::skip("needs root: chown");
+    }
+    let told = run(&["verify", "--json", &stage.text(OUT)]);
+    assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
+    let found: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    assert_eq!((&found["starts"], &found["used"]), (&"unknown".into(), &false.into()), "{found}");
+    assert_eq!(found["current"], true, "{found}");
+    let told = stdout(&run(&["verify", &stage.text(OUT)]));
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("run belongs to another user (user id 65534)"), "{words}");
+    assert!(words.contains("Verify it as the user to whom it belongs."), "{words}");
+    std::os::unix::fs::chown(&run_file, Some(0), None).unwrap();
+    assert!(run(&["verify", &stage.text(OUT)]).status.success());
+}
