@@ -21,7 +21,7 @@ pub fn looks(context: &Context, subject: &Subject) -> Result<Vec<Row>> {
     let rows = bundles.map(|made| {
         let log = context.scratch.join("looks");
         let mut strace = Command::new("strace");
-        strace.args(["-e", "trace=newfstatat,mprotect,munmap,execve", "-o"]).arg(&log);
+        strace.args(["-e", "trace=newfstatat,readlinkat,mprotect,munmap,execve", "-o"]).arg(&log);
         strace.arg(&made.program).arg("--version").env_remove(testkit::workspace::SET_BY_CARGO);
         let output = strace.output().context("strace cannot be run: apt-get install strace")?;
         ensure!(output.status.success(), "{strace:?} failed");
@@ -39,7 +39,8 @@ pub fn looks(context: &Context, subject: &Subject) -> Result<Vec<Row>> {
 fn looks_in(log: &str) -> Option<usize> {
     let mut lines = log.lines().skip_while(|line| !line.contains("/etc/ld.so.preload"));
     let first = lines.next()?;
-    let others = lines.take_while(|line| line.starts_with("newfstatat(AT_FDCWD"));
+    let looks = ["newfstatat(AT_FDCWD", "readlinkat(AT_FDCWD"];
+    let others = lines.take_while(|line| looks.iter().any(|look| line.starts_with(look)));
     Some(others.count() + usize::from(first.starts_with("newfstatat")))
 }
 
@@ -68,9 +69,10 @@ mod tests {
     fn looks_are_counted_from_the_first_to_the_last() {
         let log = "newfstatat(3, \"\", {}, AT_EMPTY_PATH) = 0\nmprotect(0x1, 4096, PROT_READ) = 0\n\
             newfstatat(AT_FDCWD, \"/etc/ld.so.preload\", 0x7, 0) = -1 ENOENT\n\
-            newfstatat(AT_FDCWD, \"/usr/lib\", {}, 0) = 0\nmprotect(0x1, 4096, PROT_READ) = 0\n\
+            newfstatat(AT_FDCWD, \"/usr/lib\", {}, 0) = 0\n\
+            readlinkat(AT_FDCWD, \"/lib\", \"usr/lib\", 4096) = 7\nmprotect(0x1, 4096, PROT_READ) = 0\n\
             newfstatat(AT_FDCWD, \"/etc/passwd\", {}, 0) = 0\n";
-        assert_eq!(looks_in(log), Some(2));
+        assert_eq!(looks_in(log), Some(3));
         assert_eq!(looks_in("mprotect(0x1, 4096, PROT_READ) = 0"), None);
     }
 }

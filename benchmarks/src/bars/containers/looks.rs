@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_number_of_paths_is_read() {
-        let told = "headstart: /r: the bundle is used (check image: 139 paths and 2 build-ids are";
+        let told = "headstart: /r: the bundle is used (check image: 139 paths and 2 build-ids at";
         assert_eq!(super::paths(told).unwrap(), 139.0);
         assert!(super::paths("something else").is_err());
     }

@@ -32,7 +32,11 @@ pub fn rows(bench: &Bench) -> Result<Vec<Row>> {
         let folder = format!("/opt/store-{at}");
         made.run(&[&[HEADSTART, "bundle", "--out", &folder], *words, &[program]].concat())?;
         let run = format!("{folder}/run");
-        let looks = calls(&made, &run, "newfstatat,open,openat,openat2,stat,lstat,statx,access")?;
+        let looks = calls(
+            &made,
+            &run,
+            "newfstatat,readlinkat,open,openat,openat2,stat,lstat,statx,access",
+        )?;
         let stored = looks.iter().filter(|line| line.contains("/nix/")).count();
         let verified = made.output(&[HEADSTART, "verify", "--json", &folder])?;
         let verified: BundleVerification = serde_json::from_slice(&verified.stdout)?;
