@@ -139,9 +139,7 @@ fn next_step(
         (Starts::Nothing, _) if start.closed => {
             (format!("Fix that; the files in {} are as they were made.", quoted(folder)), None)
         }
-        (Starts::Nothing, _) if !start.outdated => {
-            (nothing_starts(folder, &manifest.path()), None)
-        }
+        (Starts::Nothing, _) if !start.outdated => (nothing_starts(folder, &manifest.path()), None),
         (Starts::Original, Some(variable)) if !stale => {
             (format!("Set or unset {variable}, as it was when the bundle was made."), None)
         }
