@@ -127,6 +127,14 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
+/// Two files or folders get each other's names in one step, which not every file system can do.
+///
+/// # Errors
+/// As renameat2(2); nothing has changed then.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
@@ -173,12 +181,4 @@ mod tests {
         assert_eq!(reader.join().unwrap(), b"words");
         assert!(pipe.metadata().unwrap().file_type().is_fifo());
     }
-}
-
-/// Two files or folders get each other's names in one step, which not every file system can do.
-///
-/// # Errors
-/// As renameat2(2); nothing has changed then.
-pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
