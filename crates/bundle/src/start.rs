@@ -13,25 +13,42 @@ use model::text::text;
 use startup::{
     Answer, LOADER_VARIABLES, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original,
 };
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
+/// Variables of the environment that are set, or unset.
+type Variables = Vec<(String, Option<OsString>)>;
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 /// Longer than a file takes that has to be read from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether a start of the bundle in `folder` uses it now and here, else why not: what its own check says,
-/// without a look at the contents of files.
+/// without a look at the contents of files. `library_path` is LD_LIBRARY_PATH of the start, if that is not
+/// as in this process.
 ///
 /// # Errors
 /// There is no bundle.
-pub fn used(folder: &Path) -> Result<Result<(), String>, BundleError> {
+pub fn used(
+    folder: &Path,
+    library_path: Option<&OsStr>,
+) -> Result<Result<(), String>, BundleError> {
     let folder = &manifest::own_folder(folder);
-    let manifest = manifest::read(folder)?;
-    let start = Start::now(&folder.join(RUN), &manifest, &mut Vec::new());
-    Ok(match start.starts {
-        Starts::Bundle => Ok(()),
-        _ => Err(start.reason.unwrap_or_else(|| OTHER_VERSION.to_owned())),
+    manifest::read(folder)?;
+    let run = folder.join(RUN);
+    if let Some(error) = os::program::refusal(&run) {
+        return Ok(Err(error.to_string()));
+    }
+    if Loadable::open(&run).ok().as_ref().and_then(crate::verify::looks).is_none() {
+        return Ok(Err(OTHER_VERSION.to_owned()));
+    }
+    let set = library_path.map(|path| (LIBRARY_PATH.into(), Some(path.to_owned())));
+    Ok(match answer(&run, set.into_iter().collect()) {
+        Ok(Answer::Used) => Ok(()),
+        Ok(Answer::Stale { subject, cause }) => Err(format!("{}{cause}", text(&subject))),
+        Err(reason) => Err(reason),
     })
 }
 
@@ -76,7 +93,7 @@ impl Start {
         if let Some(reason) = of_another_user(run) {
             return Start { reason: Some(reason), ..Start::of(Starts::Unknown) };
         }
-        let (subject, cause) = match answer(run) {
+        let (subject, cause) = match answer(run, Vec::new()) {
             Ok(Answer::Used) => return Start::of(Starts::Bundle),
             Ok(Answer::Stale { subject, cause }) => (subject, cause),
             Err(reason) => return Start::nothing(run, reason, changes),
@@ -130,13 +147,9 @@ fn of_another_user(run: &Path) -> Option<String> {
 ///
 /// # Errors
 /// Nothing, or something else: why, in words that follow its path.
-fn answer(run: &Path) -> Result<Answer, String> {
-    asked(Command {
-        argv: vec![run.into()],
-        program: run.to_owned(),
-        directory: None,
-        environment: Vec::new(),
-    })
+fn answer(run: &Path, environment: Variables) -> Result<Answer, String> {
+    let (argv, program) = (vec![run.into()], run.to_owned());
+    asked(Command { argv, program, directory: None, environment })
 }
 
 fn asked(mut command: Command) -> Result<Answer, String> {

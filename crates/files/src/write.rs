@@ -4,6 +4,7 @@ use crate::content::Content;
 use crate::folder::{Folder, folder_of};
 use crate::new_file::NewFile;
 use crate::{Edited, WriteError};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -126,6 +127,14 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
+/// Two files or folders get each other's names in one step, which not every file system can do.
+///
+/// # Errors
+/// As renameat2(2); nothing has changed then.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
@@ -157,7 +166,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(
-            rustix::fs::CWD,
+            CWD,
             &pipe,
             rustix::fs::FileType::Fifo,
             rustix::fs::Mode::from_raw_mode(0o600),

@@ -5,7 +5,6 @@ use crate::output;
 use anyhow::Result;
 use install::{Dpkg, HookPlaces, InstallPlaces, UnitPlace, Which};
 use model::{ProgramAdvice, ProgramOutcome, ProgramsReport};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,8 +14,6 @@ const SYSTEM: &str = "/var/lib/headstart";
 /// How long another headstart or a package manager is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 const DATA_FOLDERS: &str = "/usr/local/share:/usr/share";
-/// Groups of users begin here; those below are the system's, such as staff, which owns /usr/local.
-const FIRST_USER: u32 = 1000;
 /// Where systemd says that it runs (sd_booted(3)).
 const BOOTED: &str = "/run/systemd/system";
 
@@ -57,6 +54,7 @@ pub fn system() -> Result<InstallPlaces> {
         dnf: folder("/etc/dnf/plugins/post-transaction-actions.d"),
         units,
         renew: renew(true)?,
+        environment: Vec::new(),
     };
     // Whoever may replace headstart could do anything as root by it.
     let hooks = if is_of_root(hooks.renew.first()) { hooks } else { HookPlaces::default() };
@@ -68,6 +66,7 @@ pub fn system() -> Result<InstallPlaces> {
         own_entries: None,
         hooks,
         undo: "headstart remove".to_owned(),
+        guarded: true,
         patience: PATIENCE,
     })
 }
@@ -76,24 +75,28 @@ pub fn system() -> Result<InstallPlaces> {
 pub fn own() -> Result<InstallPlaces> {
     let home = absolute("HOME").ok_or_else(|| Usage("HOME names no folder; set it".to_owned()))?;
     let data = absolute("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
-    let user = os::host::user();
-    for folder in [&home, &data, &data.join("headstart")] {
+    let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    for folder in [&home, &data.join("headstart"), &config] {
         // What stands there says what is launched.
-        if folder.metadata().is_ok_and(|data| data.uid() != user) {
+        if let Some(folder) = install::of_another(folder, os::host::user()) {
             let text = format!(
-                "{} belongs to another user, who could decide what is launched: set HOME to your own folder",
+                "{} belongs to another user, who could decide what is launched: set HOME, XDG_DATA_HOME \
+                 and XDG_CONFIG_HOME to your own folders",
                 folder.display()
             );
             return Err(Usage(text).into());
         }
     }
-    let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     let runs = absolute("XDG_RUNTIME_DIR").is_some_and(|run| run.join("systemd/private").exists());
     let systemctl = os::tool::find("systemctl").filter(|_| runs);
     let units = systemctl.map(|systemctl| UnitPlace {
         folder: config.join("systemd/user"),
         systemctl: vec![systemctl.display().to_string(), "--user".to_owned()],
     });
+    // The user's systemd may not have what the shell has.
+    let set = absolute("XDG_DATA_HOME");
+    let set = set.map(|folder| ("XDG_DATA_HOME".to_owned(), folder.display().to_string()));
+    let environment = set.into_iter().collect();
     let folders = std::env::var_os("XDG_DATA_DIRS").filter(|folders| !folders.is_empty());
     let folders = folders.unwrap_or_else(|| DATA_FOLDERS.into());
     let folders = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
@@ -103,24 +106,16 @@ pub fn own() -> Result<InstallPlaces> {
         links: home.join(".local/bin"),
         entries: folders.map(|folder| folder.join("applications")).collect(),
         own_entries: Some(data.join("applications")),
-        hooks: HookPlaces { units, renew: renew(false)?, ..HookPlaces::default() },
+        hooks: HookPlaces { units, renew: renew(false)?, environment, ..HookPlaces::default() },
         undo: "headstart remove".to_owned(),
+        guarded: false,
         patience: PATIENCE,
     })
 }
 
 /// Whether only root can change or replace a program.
 fn is_of_root(program: Option<&String>) -> bool {
-    let Some(program) = program.and_then(|program| Path::new(program).canonicalize().ok()) else {
-        return false;
-    };
-    let is_safe = |path: &Path| {
-        path.metadata().is_ok_and(|data| {
-            let is_shared = data.gid() >= FIRST_USER && data.mode() & 0o020 != 0;
-            data.uid() == 0 && data.mode() & 0o002 == 0 && !is_shared
-        })
-    };
-    program.ancestors().all(is_safe)
+    program.is_some_and(|program| install::replaceable(Path::new(program)).is_none())
 }
 
 /// The command that renews, as a hook calls it.

@@ -191,6 +191,107 @@ fn a_program_at_fixed_addresses_gets_others_at_each_renewal() {
     assert_eq!(world.home(), before);
 }
 
+/// It may be on a disk that is not there now.
+#[test]
+fn a_program_whose_original_is_not_there_stays_installed() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    world.install();
+    let program = world.path("programs/prog");
+    fs::rename(&program, world.path("away")).unwrap();
+    let (report, code) = world.json(&["renew"]);
+    let one = &report["programs"][0];
+    assert_eq!((&one["outcome"], code), (&"failed".into(), Some(6)), "{report}");
+    assert!(one["reason"].as_str().unwrap().contains("not there now"), "{report}");
+    let (list, _) = world.json(&["list"]);
+    let reason = list["programs"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("not there"), "{list}");
+    fs::rename(world.path("away"), &program).unwrap();
+    let (report, _) = world.json(&["renew"]);
+    assert_eq!(report["programs"][0]["outcome"], "renewed", "{report}");
+    assert!(world.run(&["remove", "--user", "--all"]).status.success());
+    assert_eq!(world.home(), before);
+}
+
+/// A kill may leave a bundle that nobody has verified.
+#[test]
+fn a_bundle_that_was_not_verified_is_made_again() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    world.install();
+    let folder = world.path("home/.local/share/headstart/prog");
+    let (out, program) = (folder.join("bundle"), world.path("programs/prog"));
+    let (out, program) = (out.display().to_string(), program.display().to_string());
+    let made = world.run(&["bundle", "--outside", "libf0.so", "--out", &out, &program]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    fs::create_dir(folder.join("next")).unwrap();
+    assert!(world.started().1);
+    let (report, code) = world.json(&["renew"]);
+    let one = &report["programs"][0];
+    assert_eq!((&one["outcome"], code), (&"renewed".into(), Some(0)), "{report}");
+    assert!(one["reason"].as_str().unwrap().contains("not verified"), "{report}");
+    assert!(world.started().1 && !folder.join("next").exists());
+    let (report, _) = world.json(&["renew"]);
+    assert_eq!(report["programs"][0]["outcome"], "fresh");
+    assert!(world.run(&["remove", "--user", "--all"]).status.success());
+    assert_eq!(world.home(), before);
+}
+
+/// As scripts do that set it for the program that they start.
+#[test]
+fn a_program_for_launches_with_a_library_path_is_used_in_these() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    let folder = world.path("libraries");
+    fs::create_dir(&folder).unwrap();
+    world.library(0, 500);
+    fs::rename(world.path("programs/libf0.so"), folder.join("libf0.so")).unwrap();
+    world.library(0, 0);
+    let path = folder.display().to_string();
+    // The program's own DT_RUNPATH comes after the variable.
+    let (report, code) = world.json(&["install", "--library-path", &path, "prog"]);
+    assert_eq!(
+        (&report["programs"][0]["outcome"], code),
+        (&"installed".into(), Some(0)),
+        "{report}"
+    );
+    let sum: usize = (0..LIBRARIES).sum();
+    let (said, used) = world.started();
+    assert!(!used && said.ends_with(&format!(" {sum}\n")), "{said}");
+    let mut command = Command::new(world.path("home/.local/bin/prog"));
+    command.arg("x").env("LD_LIBRARY_PATH", &path).env("HEADSTART_TRACE", "1");
+    let output = command.output_when_free();
+    assert!(stdout(&output).ends_with(&format!(" {}\n", sum + 500)), "{}", stdout(&output));
+    assert!(stderr(&output).contains("the bundle is used"), "{}", stderr(&output));
+    let (list, _) = world.json(&["list"]);
+    assert_eq!(list["programs"][0]["used"], true, "{list}");
+    let (report, _) = world.json(&["renew"]);
+    assert_eq!(report["programs"][0]["outcome"], "fresh", "{report}");
+    world.library(3, 1003);
+    let (report, _) = world.json(&["renew"]);
+    assert_eq!(report["programs"][0]["outcome"], "renewed", "{report}");
+    let output = command.output_when_free();
+    assert!(stderr(&output).contains("the bundle is used"), "{}", stderr(&output));
+    assert!(world.run(&["remove", "--user", "--all"]).status.success());
+    assert_eq!(world.home(), before);
+}
+
+/// A program of a package may become a script in a newer version.
+#[test]
+fn a_program_that_became_a_script_is_taken_out() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    world.install();
+    let programs = world.path("programs");
+    fs::remove_file(programs.join("prog")).unwrap();
+    testkit::script(&programs, "prog", "#!/bin/sh\necho script\n");
+    let (report, code) = world.json(&["renew"]);
+    let one = &report["programs"][0];
+    assert_eq!((&one["outcome"], code), (&"declined".into(), Some(1)), "{report}");
+    assert_eq!(world.started().0, "script\n");
+    assert_eq!(world.home(), before);
+}
+
 #[test]
 fn what_cannot_be_installed_is_declined_and_leaves_nothing() {
     let Some(world) = World::new() else { return };

@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 /// What front ends of dpkg lock while they are at work.
 const LOCK: &str = "lock-frontend";
 const PAUSE: Duration = Duration::from_millis(100);
-/// Set where dpkg or its front end is waiting for this process.
-const WITHIN: [&str; 2] = ["DPKG_HOOK_ACTION", "DPKG_FRONTEND_LOCKED"];
+/// Set where a front end of dpkg has the lock and waits for this process.
+const LOCKED: &str = "DPKG_FRONTEND_LOCKED";
+/// Set where dpkg waits for this process, and may have the lock.
+const HOOK: &str = "DPKG_HOOK_ACTION";
 /// Folders that a link leads to since `/usr` is merged, and the link by which packages may know
 /// their files.
 const MERGED: [(&str, &str); 3] =
@@ -132,7 +134,8 @@ impl Dpkg {
     /// Keeps packages from being installed meanwhile, as their front ends do with each other: dpkg
     /// would not know of a diversion that is added while it runs.
     pub(crate) fn locked(&self, patience: Duration) -> Result<Option<File>, ProgramError> {
-        if WITHIN.iter().any(|name| std::env::var_os(name).is_some()) {
+        let is_set = |name: &str| std::env::var_os(name).is_some();
+        if is_set(LOCKED) {
             return Ok(None);
         }
         let path = self.admin.join(LOCK);
@@ -145,6 +148,7 @@ impl Dpkg {
                 Err(error) if error.kind() != ErrorKind::WouldBlock => {
                     return Err(ProgramError::io(&path)(error));
                 }
+                Err(_) if is_set(HOOK) => return Ok(None),
                 Err(_) if Instant::now() < deadline => std::thread::sleep(PAUSE),
                 Err(_) => {
                     let (what, holder) = ("a package manager", os::locks::record_holder(&path));

@@ -47,6 +47,18 @@ pub enum ProgramError {
         /// As it was named.
         named: String,
     },
+    /// Something went wrong, and what was begun could not be undone.
+    #[error(
+        "{found}; what was begun is still to be undone, as {left}: the program works; run {undo}"
+    )]
+    NotUndone {
+        /// What went wrong.
+        found: String,
+        /// Why it is not undone.
+        left: String,
+        /// What undoes it, in the words of the command line.
+        undo: String,
+    },
     /// Several programs are called so.
     #[error("{named} is the name of {}; name one by its path", .programs.join(" and "))]
     Ambiguous {

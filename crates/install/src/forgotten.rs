@@ -4,7 +4,7 @@ use crate::diversion::{original_of, program_of};
 use crate::dpkg::names;
 use crate::{InstallPlaces, ProgramError, journal};
 use model::{quoted, quoted_path};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What puts the program back that is called so, if it is diverted as headstart does it.
 pub(crate) fn forgotten(places: &InstallPlaces, named: &str) -> Option<ProgramError> {

@@ -29,6 +29,8 @@ pub struct HookPlaces {
     pub units: Option<UnitPlace>,
     /// The command that renews, in words: headstart's own file first.
     pub renew: Vec<String>,
+    /// What it finds in its environment: names and values.
+    pub environment: Vec<(String, String)>,
 }
 
 /// Units of systemd.
@@ -86,6 +88,11 @@ impl HookPlaces {
             new = true;
         }
         if let Some(units) = self.units.as_ref().filter(|_| new) {
+            let links = units.links().into_iter().filter(|link| !noted.files.contains(link));
+            // They are known by what they lead to, so they go first.
+            let links: Vec<String> = links.collect();
+            noted.files.splice(..0, links);
+            noted.write(state)?;
             notes.extend(units.enable());
         }
         Ok(notes)
@@ -179,9 +186,14 @@ impl HookPlaces {
     /// systemd.service(5), systemd.timer(5), systemd.path(5).
     fn unit_files(&self, folder: &Path) -> [(PathBuf, String); 3] {
         let words: Vec<String> = self.renew.iter().map(|word| double_quoted(word)).collect();
+        let set = self.environment.iter().map(|(name, value)| {
+            let set = format!("{name}={value}").replace('%', "%%");
+            format!("Environment={}\n", double_quoted(&set))
+        });
+        let set: String = set.collect();
         let service = format!(
             "{MARK}\n[Unit]\nDescription=Renew optimized programs\n\n[Service]\nType=oneshot\n\
-             ExecStart={}\nNice=19\nCPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n",
+             {set}ExecStart={}\nNice=19\nCPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n",
             words.join(" ").replace('%', "%%").replace('$', "$$")
         );
         let timer = format!(
@@ -222,6 +234,12 @@ impl UnitPlace {
             Err(error) => error.to_string(),
         };
         Some(format!("`{program} {}` failed ({said}): run it yourself", all.join(" ")))
+    }
+
+    /// What enabling makes (systemctl(1)), which stays where systemctl cannot be asked to remove it.
+    fn links(&self) -> [String; 2] {
+        [("timers.target.wants", TIMER), ("paths.target.wants", WATCH)]
+            .map(|(folder, unit)| text::text(self.folder.join(folder).join(unit)))
     }
 
     fn enable(&self) -> Vec<String> {

@@ -1,17 +1,19 @@
 //! Programs are put in the place of their originals.
 
-use crate::diversion::{Diversion, original_of};
+use crate::choose;
+use crate::diversion::Diversion;
 use crate::forgotten::forgotten;
 use crate::journal::{self, Journal};
-use crate::made::{self, Original};
+use crate::made::{self, Launched, Original};
 use crate::remove::undo;
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{InstallPlaces, ProgramError, linked, refuse, swap};
+use crate::{InstallPlaces, ProgramError, guard, linked, refuse};
 use model::{
     InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace,
     ProgramVariant, ProgramsReport, Verdict, text,
 };
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,8 @@ pub struct ProgramRequest {
     pub program: PathBuf,
     /// Arguments of the launch by which it is verified; the usual ones where there are none.
     pub launch: Option<Vec<OsString>>,
+    /// LD_LIBRARY_PATH of the launches that it is for, where it is set in these.
+    pub library_path: Option<OsString>,
 }
 
 /// Installs programs one after the other; `observer` is told of each before it is begun.
@@ -57,19 +61,32 @@ fn install_all(
     made::can_start(places)?;
     journal::sweep_all(&places.state);
     let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
-    for request in requests {
-        made::stop_if_asked()?;
-        observer(&request.named);
-        let one = Work { places, stop: &Stop::default() }.install(request, variant);
-        report.programs.push(one.or_else(|error| failed(&request.named, &request.program, error))?);
-    }
+    let stop = Stop::default();
+    let work = Work::at(places, &stop);
+    let mut all = || -> Result<(), ProgramError> {
+        for request in requests {
+            made::stop_if_asked()?;
+            observer(&request.named);
+            let one = work.install(request, variant);
+            let one = one.or_else(|error| failed(&request.named, &request.program, error))?;
+            report.programs.push(one);
+        }
+        Ok(())
+    };
+    let ended = all();
     if report.programs.iter().any(|program| program.place.is_some()) {
         let fixed = "A program at fixed addresses has the same ones at every start until it is renewed, which \
                      helps attackers.";
         report.notes.extend((variant == ProgramVariant::Fixed).then(|| fixed.to_owned()));
-        report.notes.extend(places.hooks.write(&places.state));
+        report.notes.extend(work.notes.take());
+        for note in places.hooks.write(&places.state) {
+            if !report.notes.contains(&note) {
+                report.notes.push(note);
+            }
+        }
     }
-    Ok(report)
+    // Those before the one at which the user wanted to stop are installed.
+    ended.map(|()| report)
 }
 
 /// What is told of a program that is not installed, unless all work ends.
@@ -120,6 +137,14 @@ fn is_refusal(error: &optimize::OptimizeError) -> bool {
 pub(crate) struct Work<'a> {
     pub(crate) places: &'a InstallPlaces,
     pub(crate) stop: &'a Stop,
+    /// What a user should know in the end.
+    pub(crate) notes: RefCell<Vec<String>>,
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn at(places: &'a InstallPlaces, stop: &'a Stop) -> Work<'a> {
+        Work { places, stop, notes: RefCell::default() }
+    }
 }
 
 impl Work<'_> {
@@ -135,15 +160,21 @@ impl Work<'_> {
         if let Some(error) = forgotten(self.places, &text::text(&file)) {
             return Err(error);
         }
-        let graph = refuse::graph(&file)?;
-        refuse::check(&file, &graph, variant == ProgramVariant::Fixed)?;
+        let library_path = request.library_path.as_deref();
+        let of_file = Launched { program: &file, file: &file, library_path };
+        let graph = refuse::graph(&of_file)?;
+        refuse::check((&file, &request.program), &graph, variant == ProgramVariant::Fixed)?;
+        if self.places.guarded {
+            guard::check(&graph).map_err(|reason| ProgramError::declined(&file, reason))?;
+        }
         drop(graph);
-        let place = self.place(&request.program, &file)?;
+        let place = choose::place(self.places, &request.program, &file)?;
         let program = match &place {
             ProgramPlace::Diversion { .. } => file.clone(),
             ProgramPlace::Folder { .. } => request.program.clone(),
         };
-        let mut original = Original::observe(&program, &program, request.launch.as_deref())?;
+        let launched = Launched { program: &program, file: &program, library_path };
+        let mut original = Original::observe(&launched, request.launch.as_deref())?;
         let state = InstalledProgram {
             schema: PROGRAMS_SCHEMA,
             headstart: env!("CARGO_PKG_VERSION").to_owned(),
@@ -153,6 +184,7 @@ impl Work<'_> {
             place,
             step: InstallStep::Begun,
             launch: original.arguments.clone(),
+            library_path: library_path.map(text::text),
             gain: None,
             renewed_unix_s: None,
             ours: Vec::new(),
@@ -162,10 +194,24 @@ impl Work<'_> {
         match self.begun(&mut journal, &mut original) {
             Ok(()) => Ok(installed(request, &file, &journal)),
             Err(ProgramError::Stopped) => Err(ProgramError::Stopped),
-            Err(error) => {
-                undo(self.places, journal, self.stop)?;
-                Err(error)
-            }
+            Err(error) => Err(self.undone(journal, error)),
+        }
+    }
+
+    /// What went wrong, once all is as it was.
+    pub(crate) fn undone(&self, journal: Journal, error: ProgramError) -> ProgramError {
+        let name = journal.state.name.clone();
+        match undo(self.places, journal, self.stop) {
+            Ok(()) => error,
+            Err(ProgramError::Stopped) => ProgramError::Stopped,
+            Err(left) => ProgramError::NotUndone {
+                found: error.to_string(),
+                left: match left {
+                    ProgramError::Busy { what, holder } => format!("{what} is at work ({holder})"),
+                    left => left.to_string(),
+                },
+                undo: self.places.undo_of(&name),
+            },
         }
     }
 
@@ -174,13 +220,13 @@ impl Work<'_> {
         if let Some(dpkg) = &self.places.dpkg
             && let Some(diversion) = Diversion::of(journal, dpkg, self.stop)
         {
-            // Whatever becomes of this, an upgrade ends it. What is in their way is told at the end.
-            drop(self.places.hooks.write(&self.places.state));
+            // Whatever becomes of this, an upgrade ends it.
+            self.notes.borrow_mut().extend(self.places.hooks.write(&self.places.state));
             let _locked = dpkg.locked(self.places.patience)?;
             diversion.divert(journal)?;
         }
         let program = journal.program();
-        let made = made::make(journal, &made::original(journal))?;
+        let made = made::make(journal, &journal.bundle())?;
         made::stop_if_asked()?;
         let fixed = journal.state.variant == ProgramVariant::Fixed;
         original.verify(&program, &journal.bundle(), &made, fixed)?;
@@ -233,49 +279,6 @@ impl Work<'_> {
         }
         Ok(None)
     }
-
-    /// How the program is to be started, if nothing is in the way.
-    fn place(&self, named: &Path, file: &Path) -> Result<ProgramPlace, ProgramError> {
-        if let Some(dpkg) = &self.places.dpkg
-            && let Some(owner) = dpkg.owner(file)?
-        {
-            refuse::check_package(file, &owner, dpkg)?;
-            if let Some(to) = dpkg.diverted_to(&owner.known_as)? {
-                let by = dpkg.diverted_by(&owner.known_as)?;
-                let reason =
-                    format!("{by} already diverts it to {}; it stays as it is", to.display());
-                return Err(ProgramError::declined(file, reason));
-            }
-            if dpkg.is_diverted_here(file)? || dpkg.is_diverted_here(&owner.known_as)? {
-                let reason = "another file is diverted to its path; it stays as it is";
-                return Err(ProgramError::declined(file, reason));
-            }
-            let original = original_of(file);
-            if swap::is_there(&original)? {
-                let found = "headstart needs this name, but did not make the file that is there; see \
-                             what it is, and move it away";
-                return Err(ProgramError::in_the_way(&original, found));
-            }
-            return Ok(ProgramPlace::Diversion {
-                original: text::text(&original),
-                known_as: text::text(&owner.known_as),
-                package: owner.package,
-            });
-        }
-        let link = self.places.links.join(named.file_name().unwrap_or_default());
-        if named.parent().is_some_and(|folder| is_folder(folder, &self.places.links)) {
-            let reason = "no package owns it, so a link would be put ahead of it, but it is itself in \
-                          the folder for links; name another folder that comes ahead of that in PATH";
-            return Err(ProgramError::declined(file, reason));
-        }
-        linked::is_free(&link)?;
-        let (link, desktop_entries) = (text::text(&link), Vec::new());
-        Ok(ProgramPlace::Folder { link, desktop_entries })
-    }
-}
-
-fn is_folder(one: &Path, other: &Path) -> bool {
-    one == other || one.canonicalize().is_ok_and(|one| Some(one) == other.canonicalize().ok())
 }
 
 /// The path by which a program is started once it is in place.

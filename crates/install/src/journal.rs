@@ -3,11 +3,13 @@
 use crate::{ProgramError, hash, swap};
 use files::Permit;
 use model::{InstallStep, InstalledProgram, PROGRAMS_SCHEMA, quoted_path, text};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
 const BUNDLE: &str = "bundle";
+const NEXT: &str = "next";
 /// The largest state file that is read; real ones have a few hundred bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -53,14 +55,29 @@ impl Journal {
         self.folder.join(BUNDLE)
     }
 
+    /// Where the next one is made, and verified before it is started by anybody.
+    pub(crate) fn next(&self) -> PathBuf {
+        self.folder.join(NEXT)
+    }
+
     /// What is started.
     pub(crate) fn run(&self) -> PathBuf {
         self.bundle().join(bundle::RUN)
     }
 
+    /// LD_LIBRARY_PATH of its launches, where it is set.
+    pub(crate) fn library_path(&self) -> Option<OsString> {
+        self.state.library_path.as_ref().map(|path| text::name(path))
+    }
+
     /// The program's path.
     pub(crate) fn program(&self) -> PathBuf {
         text::name(&self.state.program).into()
+    }
+
+    /// Whether the bundle is one that was verified: what is there where headstart was killed may not be.
+    pub(crate) fn is_verified(&self) -> Result<bool, ProgramError> {
+        self.is_ours(&self.run())
     }
 
     /// Whether headstart has put the file there.
@@ -70,17 +87,21 @@ impl Journal {
 
     /// Nothing of the program is in place any more: its folder goes, the state last.
     pub(crate) fn forget(self) -> Result<(), ProgramError> {
-        let bundle = self.bundle();
-        match std::fs::remove_dir_all(&bundle) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(ProgramError::io(&bundle)(error));
-            }
-            _ => {}
+        for folder in [self.next(), self.bundle()] {
+            remove_folder(&folder)?;
         }
         let state = self.folder.join(STATE);
         std::fs::remove_file(&state).map_err(ProgramError::io(&state))?;
         sweep(&self.folder);
         Ok(())
+    }
+}
+
+/// Removes a folder with all that is in it, if it is there.
+pub(crate) fn remove_folder(folder: &Path) -> Result<(), ProgramError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(ProgramError::io(folder)(error)),
+        _ => Ok(()),
     }
 }
 

@@ -10,13 +10,16 @@
 //! - `diversion`: the original gets another name that dpkg knows of, and the bundle gets its path.
 //! - `linked`: a link to the bundle in a folder that comes first in PATH, and desktop entries.
 //! - `made`: the bundle is made, and held against the original.
+//! - `guard`: who could decide what root launches.
 //! - `hooks`: what renews programs by itself after packages have changed.
 
+mod choose;
 mod desktop;
 mod diversion;
 mod dpkg;
 mod error;
 mod forgotten;
+mod guard;
 mod hash;
 mod hooks;
 mod install;
@@ -37,6 +40,7 @@ mod workshop;
 
 pub use dpkg::Dpkg;
 pub use error::ProgramError;
+pub use guard::{of_another, replaceable};
 pub use hooks::{HookPlaces, UnitPlace};
 pub use install::{ProgramRequest, install};
 pub use list::list;

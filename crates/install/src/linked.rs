@@ -3,7 +3,7 @@
 use crate::journal::Journal;
 use crate::placed::Placed;
 use crate::stop::Stop;
-use crate::{InstallPlaces, ProgramError, desktop, swap};
+use crate::{InstallPlaces, ProgramError, desktop, hash, swap};
 use model::{InstallStep, ProgramPlace, quoted_path, text};
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -41,13 +41,16 @@ pub(crate) fn put_in_place(
     let folder = files::folder_of(&link).to_owned();
     Placed::note_folders(&places.state, &folder)?;
     // What is to be written is noted before.
-    let entries = desktop::planned(places, &journal.program())?;
+    let program = journal.program();
+    // Entries are known by the file that they start.
+    let entries = desktop::planned(places, &program.canonicalize().unwrap_or(program))?;
     if let Some(own) = places.own_entries.as_ref().filter(|_| !entries.is_empty()) {
         Placed::note_folders(&places.state, own)?;
     }
     if let ProgramPlace::Folder { desktop_entries, .. } = &mut journal.state.place {
         *desktop_entries = entries.iter().map(|entry| text::text(&entry.at)).collect();
     }
+    journal.state.ours = vec![hash::of(&journal.run())?];
     journal.write()?;
     stop.here()?;
     swap::make_folder(&folder)?;

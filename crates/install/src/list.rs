@@ -59,10 +59,17 @@ fn not_in_place(journal: &Journal) -> Option<String> {
             );
         }
     }
-    if made::original(journal).symlink_metadata().is_err() {
-        return Some(
-            "its package was removed; the next renewal or removal removes the rest".to_owned(),
-        );
+    let original = made::original(journal);
+    if original.symlink_metadata().is_err() {
+        return Some(match &journal.state.place {
+            ProgramPlace::Diversion { package, .. } => format!(
+                "its original is not there any more: either {package} was removed, and then renewing takes \
+                 this out, or the file is missing"
+            ),
+            ProgramPlace::Folder { .. } => {
+                format!("its original, {}, is not there now", original.display())
+            }
+        });
     }
     match &journal.state.place {
         ProgramPlace::Folder { link, .. } => {

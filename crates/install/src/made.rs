@@ -3,10 +3,12 @@
 use crate::journal::Journal;
 use crate::{InstallPlaces, ProgramError, swap};
 use bundle::{BundleError, BundleOptions, Made};
+use files::Stamp;
 use lab::{Keep, MeasureRequest, Stop};
+use loader::Environment;
 use model::{
-    CacheState, Command, InstalledProgram, LaunchOptions, ProgramAdvice, ProgramPlace,
-    ProgramVariant, Schedule, Until, Variant, Verdict, text,
+    CacheState, Command, LaunchOptions, ProgramAdvice, ProgramPlace, ProgramVariant, Schedule,
+    Until, Variant, Verdict, text,
 };
 use optimize::verify::Flaw;
 use optimize::{
@@ -18,6 +20,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 /// Launches that are tried where the user names none.
 const QUESTIONS: [&str; 2] = ["--version", "--help"];
 /// What answers later is no launch to verify by.
@@ -45,22 +48,47 @@ pub(crate) struct Original {
     pub(crate) arguments: Vec<String>,
 }
 
-/// A launch of the file at `file` that is called by the name of `program`.
-fn command(program: &Path, file: &Path, arguments: &[OsString]) -> Command {
-    let words = [program.into()].into_iter().chain(arguments.iter().cloned());
-    Command {
-        argv: words.collect(),
-        program: file.to_owned(),
-        directory: None,
-        environment: Vec::new(),
+/// A file that is launched in the place of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launched<'a> {
+    /// The path of the program, which it is told.
+    pub(crate) program: &'a Path,
+    /// The file.
+    pub(crate) file: &'a Path,
+    /// LD_LIBRARY_PATH, where it is set.
+    pub(crate) library_path: Option<&'a OsStr>,
+}
+
+impl Launched<'_> {
+    pub(crate) fn command(&self, arguments: &[OsString]) -> Command {
+        let words = [self.program.into()].into_iter().chain(arguments.iter().cloned());
+        let set = self.library_path.map(|path| (LIBRARY_PATH.into(), Some(path.to_owned())));
+        Command {
+            argv: words.collect(),
+            program: self.file.to_owned(),
+            directory: None,
+            environment: set.into_iter().collect(),
+        }
+    }
+
+    /// What the environment tells the loader.
+    pub(crate) fn environment(&self) -> Environment {
+        Environment::of(&self.command(&[]))
+    }
+
+    /// What tells whether the file or a library of it was replaced or changed since.
+    pub(crate) fn stamps(&self) -> Vec<(PathBuf, Option<Stamp>)> {
+        let graph = loader::load(self.file, &self.environment());
+        let modules = graph.iter().flat_map(|graph| &graph.modules);
+        let modules = modules.map(|module| (module.path.clone(), Stamp::now(&module.path)));
+        modules.chain([(self.file.to_owned(), Stamp::now(self.file))]).collect()
     }
 }
 
 impl Original {
     /// Launches the original at `file`, with these arguments or those that most programs answer.
     pub(crate) fn observe(
-        program: &Path,
-        file: &Path,
+        launched: &Launched<'_>,
         given: Option<&[OsString]>,
     ) -> Result<Original, ProgramError> {
         let timeout = if given.is_some() { LONG_PATIENCE } else { PATIENCE };
@@ -73,7 +101,7 @@ impl Original {
         };
         let mut failed = None;
         for arguments in tried {
-            match Baseline::new(command(program, file, &arguments), &terms, &mut launches) {
+            match Baseline::new(launched.command(&arguments), &terms, &mut launches) {
                 Ok(baseline) => {
                     let arguments = arguments.iter().map(text::text).collect();
                     return Ok(Original { terms, launches, baseline, arguments });
@@ -84,7 +112,7 @@ impl Original {
         }
         let reason = failed.map_or(String::new(), |error| error.to_string());
         let advice = given.is_none().then_some(ProgramAdvice::NameLaunch);
-        Err(ProgramError::Declined { program: program.to_owned(), reason, advice })
+        Err(ProgramError::Declined { program: launched.program.to_owned(), reason, advice })
     }
 
     /// Whether the bundle does what the original does.
@@ -217,11 +245,10 @@ fn built(made: &Made) -> Built {
     }
 }
 
-/// Makes the bundle of a program, of the file where its original is.
-pub(crate) fn make(journal: &Journal, original: &Path) -> Result<Made, ProgramError> {
-    let folder = journal.bundle();
-    swap::make_folder(&folder)?;
-    let made = bundle::make(original, &folder, &options(&journal.state));
+/// Makes the bundle of a program in `folder`, of the file where its original is.
+pub(crate) fn make(journal: &Journal, folder: &Path) -> Result<Made, ProgramError> {
+    swap::make_folder(folder)?;
+    let made = bundle::make(&original(journal), folder, &options(journal));
     made.map_err(|error| match error {
         BundleError::Declined { reason, .. } => ProgramError::Declined {
             program: journal.program(),
@@ -235,13 +262,18 @@ pub(crate) fn make(journal: &Journal, original: &Path) -> Result<Made, ProgramEr
 
 /// What a diverted program was called before it was diverted is what it still is called. One that is
 /// started through a link is told the path of the original instead of that of the link.
-fn options(program: &InstalledProgram) -> BundleOptions {
-    let fixed = program.variant == ProgramVariant::Fixed;
-    let plain = BundleOptions { fixed, ..BundleOptions::default() };
-    match &program.place {
-        ProgramPlace::Diversion { .. } => {
-            BundleOptions { told: Some(text::name(&program.program).into()), ..plain }
-        }
+fn options(journal: &Journal) -> BundleOptions {
+    let (program, file, library_path) =
+        (journal.program(), original(journal), journal.library_path());
+    let library_path = library_path.as_deref();
+    let launched = Launched { program: &program, file: &file, library_path };
+    let plain = BundleOptions {
+        fixed: journal.state.variant == ProgramVariant::Fixed,
+        environment: Some(Box::new(launched.environment())),
+        ..BundleOptions::default()
+    };
+    match &journal.state.place {
+        ProgramPlace::Diversion { .. } => BundleOptions { told: Some(program), ..plain },
         ProgramPlace::Folder { link, .. } => {
             let link = PathBuf::from(text::name(link));
             BundleOptions { own_name: link.file_name().map(OsStr::to_owned), ..plain }
@@ -251,7 +283,7 @@ fn options(program: &InstalledProgram) -> BundleOptions {
 
 /// Whether a start of the bundle uses it, and why not.
 pub(crate) fn freshness(journal: &Journal) -> (bool, Option<String>) {
-    match bundle::used(&journal.bundle()) {
+    match bundle::used(&journal.bundle(), journal.library_path().as_deref()) {
         Ok(Ok(())) => (true, None),
         Ok(Err(reason)) => (false, Some(reason)),
         Err(error) => (false, Some(error.to_string())),

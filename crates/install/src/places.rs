@@ -22,6 +22,8 @@ pub struct InstallPlaces {
     pub hooks: HookPlaces,
     /// What takes a program out again, if its name follows: in the words of the command line.
     pub undo: String,
+    /// Root renews programs by itself here, so nobody else may be able to replace them.
+    pub guarded: bool,
     /// How long another headstart, or a package manager, is waited for.
     pub patience: Duration,
 }

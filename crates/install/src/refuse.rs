@@ -1,10 +1,12 @@
 //! Programs that are not put in another's place, whatever is gained.
 
 use crate::dpkg::Owner;
+use crate::made::Launched;
 use crate::{Dpkg, ProgramError};
 use files::{Privilege, privilege};
+use image::ImageError;
 use image::elf::Loadable;
-use loader::{Environment, Graph};
+use loader::Graph;
 use model::ProgramAdvice;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -68,12 +70,12 @@ const BOOTING: [&str; 24] = [
     "zfsutils-linux",
     "thin-provisioning-tools",
 ];
-/// Folders of scripts that copy programs there, and the commands by which they do.
+/// Folders of scripts that copy programs there.
 const HOOKS: [&str; 3] =
     ["/usr/share/initramfs-tools/hooks", "/etc/initramfs-tools/hooks", "/usr/lib/dracut/modules.d"];
-const COPIES: [&str; 5] =
-    ["copy_exec", "inst_multiple", "inst_simple", "inst_binary", "dracut_install"];
-/// More than such a script has.
+/// AppArmor's folder of profiles.
+const PROFILES: &str = "/etc/apparmor.d";
+/// More than such a script or profile has.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The library of Java's launchers, which look for their files beside their own one.
@@ -86,8 +88,12 @@ pub(crate) fn check_environment() -> Result<(), ProgramError> {
     set.map_or(Ok(()), |name| Err(ProgramError::Variable(name)))
 }
 
-/// Why this file, links followed, stays as it is.
-pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), ProgramError> {
+/// Why this file, links followed, stays as it is. `named`: its path, links not followed.
+pub(crate) fn check(
+    (program, named): (&Path, &Path),
+    graph: &Graph,
+    fixed: bool,
+) -> Result<(), ProgramError> {
     let declined = |reason: String| Err(ProgramError::declined(program, reason));
     if let Some(what) = privilege(program).map(Privilege::name) {
         return declined(format!(
@@ -109,16 +115,18 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     if name.as_encoded_bytes().starts_with(b"ld-linux") || name == OsStr::new("ld.so") {
         return declined("it is the loader itself".into());
     }
-    if let Some(hook) = copied_by(name) {
+    let names = [Some(name), named.file_name()].into_iter().flatten().filter_map(OsStr::to_str);
+    let names: Vec<&str> = names.collect();
+    if let Some(hook) = naming(&HOOKS, &names, |_| true) {
         return declined(format!(
-            "{} copies it into the system that starts the machine (initramfs), where it would be \
-             without its original",
+            "{} names it and may copy it into the system that starts the machine (initramfs), where it \
+             would be without its original",
             hook.display()
         ));
     }
-    if let Some(profile) = confined(program) {
+    if let Some(profile) = naming(&[PROFILES], &names, |line| line.contains('/')) {
         return declined(format!(
-            "AppArmor confines it by its path ({}) and would keep it from starting the original",
+            "a profile of AppArmor names it ({}) and may keep it from starting the original",
             profile.display()
         ));
     }
@@ -139,30 +147,33 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     Ok(())
 }
 
-/// The script that copies a program of this name into an initramfs.
-fn copied_by(name: &OsStr) -> Option<PathBuf> {
-    let name = name.to_str()?;
+/// The first text in these folders, or in folders within, that has one of `names` as a word of its own, in
+/// a line of this kind that is no comment.
+fn naming(folders: &[&str], names: &[&str], is_meant: fn(&str) -> bool) -> Option<PathBuf> {
     let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let within = HOOKS.iter().flat_map(|folder| entries(Path::new(folder)));
-    let scripts = within.flat_map(|entry| match entry.path().is_dir() {
-        true => entries(&entry.path()).map(|entry| entry.path()).collect(),
-        false => vec![entry.path()],
-    });
-    let copies = |text: &str| {
-        text.lines().filter(|line| COPIES.iter().any(|copy| line.contains(copy))).any(|line| {
-            let mut words =
-                line.split(|letter: char| letter.is_whitespace() || "\"';".contains(letter));
-            words.any(|word| word.rsplit('/').next() == Some(name))
+    let within = folders.iter().flat_map(|folder| entries(Path::new(folder)));
+    let mut texts: Vec<PathBuf> = within
+        .flat_map(|entry| match entry.path().is_dir() {
+            true => entries(&entry.path()).map(|entry| entry.path()).collect(),
+            false => vec![entry.path()],
         })
+        .collect();
+    texts.sort();
+    let has_name = |text: &str| {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        lines
+            .filter(|line| is_meant(line))
+            .any(|line| words(line).any(|word| names.contains(&word)))
     };
-    let small = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() < MOST_BYTES);
-    scripts.filter(small).find(|path| std::fs::read_to_string(path).is_ok_and(|text| copies(&text)))
+    let is_small = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() < MOST_BYTES);
+    let mut texts = texts.into_iter().filter(is_small);
+    texts.find(|path| std::fs::read_to_string(path).is_ok_and(|text| has_name(&text)))
 }
 
-/// The profile of AppArmor for a program, which is called like it by custom.
-fn confined(program: &Path) -> Option<PathBuf> {
-    let name = program.to_str()?.trim_start_matches('/').replace('/', ".");
-    Some(Path::new("/etc/apparmor.d").join(name)).filter(|profile| profile.exists())
+/// Parts of a line that may be names of programs.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let of_name = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
+    line.split(move |letter| !of_name(letter)).filter(|word| !word.is_empty())
 }
 
 fn is_own(program: &Path) -> bool {
@@ -176,12 +187,22 @@ fn is_needed(name: &OsStr) -> bool {
 }
 
 /// What the simulated loader makes of a program.
-pub(crate) fn graph(program: &Path) -> Result<Graph, ProgramError> {
+pub(crate) fn graph(launched: &Launched<'_>) -> Result<Graph, ProgramError> {
+    let program = launched.file;
     if Loadable::open(program).is_ok_and(|image| bundle::is_already(&image).is_some()) {
-        return Err(ProgramError::declined(program, "the file at its path is already a bundle"));
+        return Err(ProgramError::declined(program, "what is at its path is already a bundle"));
     }
-    let graph = loader::load(program, &Environment::own());
+    let graph = loader::load(program, &launched.environment());
     graph.map_err(|error| ProgramError::declined(program, error.to_string()))
+}
+
+/// Why no bundle can be made of a file any more.
+pub(crate) fn kind(file: &Path) -> Option<&'static str> {
+    match Loadable::open(file) {
+        Ok(image) if image.interpreter.is_none() => Some("it is a static program now"),
+        Ok(_) | Err(ImageError::Io { .. }) => None,
+        Err(_) => Some("it is no longer an ELF program, but perhaps a script"),
+    }
 }
 
 /// Packages without which nothing else works keep their files.
@@ -206,4 +227,28 @@ pub(crate) fn check_package(
         return Err(ProgramError::declined(program, reason));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_where_a_text_names_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("90own")).unwrap();
+        let script = "# not this one\ninst_multiple -o \\\n    two \\\n    /usr/bin/three\n\
+                      for p in four; do copy_exec \"/sbin/$p\"; done\n";
+        std::fs::write(at("90own/setup.sh"), script).unwrap();
+        std::fs::write(at("profile"), "  /usr/bin/{five,six-2} rix,\n  capability seven,\n")
+            .unwrap();
+        let path = folder.path().display().to_string();
+        let is_named = |name: &str| naming(&[&path], &[name], |_| true).is_some();
+        let named = ["two", "three", "four", "five", "six-2", "seven"].map(is_named);
+        assert_eq!((named, is_named("one"), is_named("six")), ([true; 6], false, false));
+        let in_paths = |name: &str| naming(&[&path], &[name], |line| line.contains('/')).is_some();
+        assert_eq!(["five", "seven"].map(in_paths), [true, false]);
+        assert!(naming(&["/nonexistent"], &["two"], |_| true).is_none());
+    }
 }

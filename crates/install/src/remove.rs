@@ -26,7 +26,7 @@ impl Which {
         &self,
         places: &InstallPlaces,
         journals: Vec<Journal>,
-    ) -> (Vec<(String, Journal)>, Vec<(String, ProgramError)>) {
+    ) -> (Vec<(String, Journal)>, Vec<UnknownName>) {
         let Which::Named(named) = self else {
             let all = journals.into_iter().map(|journal| (journal.state.name.clone(), journal));
             return (all.collect(), Vec::new());
@@ -54,6 +54,9 @@ impl Which {
         (found, unknown)
     }
 }
+
+/// A name that does not mean one of the programs, and why.
+type UnknownName = (String, ProgramError);
 
 fn is_called(journal: &Journal, name: &str) -> bool {
     let (program, named) = (journal.program(), Path::new(name));

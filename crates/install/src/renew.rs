@@ -3,10 +3,10 @@
 use crate::diversion::Diversion;
 use crate::install::{Work, failed, not_faster, started};
 use crate::journal::{self, Journal};
-use crate::made::{self, Original};
+use crate::made::{self, Launched, Original};
 use crate::remove::{Begun, Which, close, removed, undo};
 use crate::stop::Stop;
-use crate::{InstallPlaces, ProgramError, hash, linked, refuse, swap};
+use crate::{InstallPlaces, ProgramError, guard, hash, linked, refuse, swap};
 use model::{
     InstallStep, ProgramChange, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
     Verdict, text,
@@ -33,11 +33,12 @@ pub fn renew(
     }
     let Begun { mut report, workshop, meant } = Begun::with(places, which)?;
     let stop = Stop::default();
+    let work = Work::at(places, &stop);
     for (named, journal) in meant {
         made::stop_if_asked()?;
         observer(&named);
         let program = journal.program();
-        let one = Work { places, stop: &stop }.renew(&named, journal);
+        let one = work.renew(&named, journal);
         report.programs.push(one.or_else(|error| failed(&named, &program, error))?);
     }
     let (left, unreadable) = journal::all(&places.state)?;
@@ -61,9 +62,14 @@ impl Work<'_> {
             return Ok(report);
         }
         let is_linked = self.is_in_place(&journal)?;
+        journal::remove_folder(&journal.next())?;
         let (used, stale) = made::freshness(&journal);
         if !used {
             return self.make_again(named, journal, stale);
+        }
+        if !journal.is_verified()? {
+            let reason = "it was not verified when it was last made".to_owned();
+            return self.make_again(named, journal, Some(reason));
         }
         let outcome = match journal.state.variant {
             // What was made before is not in place yet.
@@ -89,8 +95,23 @@ impl Work<'_> {
             InstallStep::Removing => return Ok(Some("its removal was interrupted".to_owned())),
             _ => return Ok(Some("its installation was interrupted".to_owned())),
         }
-        match swap::is_there(&made::original(journal))? {
-            true => Ok(None),
+        let original = made::original(journal);
+        if swap::is_there(&original)? {
+            return Ok(None);
+        }
+        let is_owned = match (&journal.state.place, &self.places.dpkg) {
+            (ProgramPlace::Diversion { known_as, .. }, Some(dpkg)) => {
+                dpkg.owner(Path::new(&text::name(known_as)))?.is_some()
+            }
+            // It may be on a disk that is not there now.
+            _ => true,
+        };
+        match is_owned {
+            true => {
+                let found = "it is not there now, so the bundle made from it is not renewed; put it back, \
+                             or take it out of the installed programs";
+                Err(ProgramError::in_the_way(&original, found))
+            }
             false => Ok(Some("its package was removed".to_owned())),
         }
     }
@@ -129,7 +150,10 @@ impl Work<'_> {
         let dpkg = self.places.dpkg.as_ref();
         match dpkg.and_then(|dpkg| Diversion::of(journal, dpkg, self.stop)) {
             Some(diversion) => diversion.put_in_place(journal),
-            None => journal.write(),
+            None => {
+                journal.state.ours = vec![hash::of(&journal.run())?];
+                journal.write()
+            }
         }
     }
 
@@ -140,32 +164,64 @@ impl Work<'_> {
         stale: Option<String>,
     ) -> Result<ProgramChange, ProgramError> {
         let (program, file) = (journal.program(), made::original(&journal));
+        let library_path = journal.library_path();
+        let library_path = library_path.as_deref();
+        let launched = Launched { program: &program, file: &file, library_path };
+        let stays = |reason: String| ProgramError::Wrong {
+            program: program.clone(),
+            found: format!("it starts its original, {reason}"),
+        };
+        if self.places.guarded
+            && let Ok(graph) = refuse::graph(&launched)
+            && let Err(reason) = guard::check(&graph)
+        {
+            return Err(stays(format!("and is not renewed: {reason}")));
+        }
+        if let Some(reason) = refuse::kind(&file) {
+            return self.given_up(named, journal, ProgramError::declined(&program, reason));
+        }
+        let stamps = launched.stamps();
         let launch: Vec<OsString> =
             journal.state.launch.iter().map(|word| text::name(word)).collect();
         // Where the original does not work now, it may after the rest of an upgrade.
-        let original = Original::observe(&program, &file, Some(&launch));
-        let mut original = original.map_err(|error| match error {
-            ProgramError::Declined { program, reason, .. } => {
-                let found = format!("it starts its original, which does not work now: {reason}");
-                ProgramError::Wrong { program, found }
-            }
-            error => error,
-        })?;
-        match self.made_again(&mut journal, &mut original) {
-            Ok(()) => Ok(renewed(named, &journal, ProgramOutcome::Renewed, stale)),
-            Err(
-                error @ (ProgramError::Wrong { .. }
-                | ProgramError::Declined { .. }
-                | ProgramError::NotFaster { .. }),
-            ) => {
-                // What is there would be used, or can never be again.
-                undo(self.places, journal, self.stop)?;
-                let mut report = failed(named, &program, error)?;
-                report.notes.push("it is no longer installed: the original is started".to_owned());
-                Ok(report)
-            }
-            Err(error) => Err(error),
+        let mut original =
+            Original::observe(&launched, Some(&launch)).map_err(|error| match error {
+                ProgramError::Declined { reason, .. } => {
+                    stays(format!("which does not work now: {reason}"))
+                }
+                error => error,
+            })?;
+        let error = match self.made_again(&mut journal, &mut original) {
+            Ok(()) => return Ok(renewed(named, &journal, ProgramOutcome::Renewed, stale)),
+            Err(error) => error,
+        };
+        if launched.stamps() != stamps {
+            return Err(stays(format!("as its files changed while it was renewed ({error})")));
         }
+        match error {
+            ProgramError::Wrong { .. }
+            | ProgramError::Declined { .. }
+            | ProgramError::NotFaster { .. } => self.given_up(named, journal, error),
+            error => Err(error),
+        }
+    }
+
+    /// What cannot be made again is taken out.
+    fn given_up(
+        &self,
+        named: &str,
+        mut journal: Journal,
+        error: ProgramError,
+    ) -> Result<ProgramChange, ProgramError> {
+        let program = journal.program();
+        // Whatever keeps it from being undone now, it will be.
+        journal.reach(InstallStep::Removing)?;
+        let error = self.undone(journal, error);
+        let is_undone = !matches!(error, ProgramError::NotUndone { .. });
+        let mut report = failed(named, &program, error)?;
+        let note = "it is no longer installed: the original is started";
+        report.notes.extend(is_undone.then(|| note.to_owned()));
+        Ok(report)
     }
 
     fn made_again(
@@ -174,10 +230,11 @@ impl Work<'_> {
         original: &mut Original,
     ) -> Result<(), ProgramError> {
         let program = journal.program();
-        let made = made::make(journal, &made::original(journal))?;
+        let next = journal.next();
+        let made = made::make(journal, &next)?;
         self.stop.here()?;
         let fixed = journal.state.variant == ProgramVariant::Fixed;
-        original.verify(&program, &journal.bundle(), &made, fixed)?;
+        original.verify(&program, &next, &made, fixed)?;
         let gain = original.measure(&program, &made.run)?;
         match gain.verdict {
             Verdict::Faster => journal.state.gain = Some(gain.ratio),
@@ -188,9 +245,27 @@ impl Work<'_> {
             }
         }
         journal.state.renewed_unix_s = made::now();
+        let verified = hash::of(&made.run)?;
+        if !journal.state.ours.contains(&verified) {
+            journal.state.ours.push(verified);
+        }
+        journal.write()?;
+        self.stop.here()?;
+        take_over(journal)?;
+        self.stop.here()?;
         self.put_again(journal)?;
         original.verify_in_place(&program, &started(journal))
     }
+}
+
+/// The bundle that was verified takes the place of the old one, in one step.
+fn take_over(journal: &Journal) -> Result<(), ProgramError> {
+    let (next, bundle) = (journal.next(), journal.bundle());
+    if files::exchange(&next, &bundle).is_err() {
+        // Not every file system can do that. What is made once more replaces each file.
+        made::make(journal, &bundle)?;
+    }
+    journal::remove_folder(&next)
 }
 
 fn renewed(

@@ -25,6 +25,9 @@ pub struct InstalledProgram {
     pub step: InstallStep,
     /// Arguments of the launch by which it is verified and measured.
     pub launch: Vec<String>,
+    /// LD_LIBRARY_PATH of the launches that it is for; none where it is not set in these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library_path: Option<String>,
     /// How long a launch takes against one of the original, when that was last measured; below 1 is
     /// faster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +35,8 @@ pub struct InstalledProgram {
     /// When it was last made or verified: seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewed_unix_s: Option<u64>,
-    /// SHA-256 of the files that headstart has put, or is about to put, in the original's place.
+    /// SHA-256 of the files that headstart has put, or is about to put, in the original's place. Each bundle
+    /// among them is verified.
     #[serde(default)]
     pub ours: Vec<String>,
     /// Mode, owner and group of the file that was put in the original's place.

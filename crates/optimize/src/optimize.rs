@@ -206,7 +206,8 @@ fn programs(
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<Launched, OptimizeError> {
     observer(OptimizeEvent::Begins);
-    let followed = match follow(asked.command, &asked.request.terms) {
+    let expected = Some(asked.observed[0].ending);
+    let followed = match follow(asked.command, &asked.request.terms, expected) {
         Err(LaunchError::NotPermitted { .. }) => return Ok(Launched::unfollowed(baseline)),
         followed => followed?,
     };

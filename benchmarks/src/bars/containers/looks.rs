@@ -1,4 +1,4 @@
-//! What the check costs: starts that end after it, with many files to look at and with none.
+//! What the check costs: starts that end after it, with all that it looks at, and without a look at any file.
 
 use super::Bench;
 use super::bundles::{self, Bundle};
@@ -8,66 +8,68 @@ use anyhow::{Context as _, Result};
 use std::process::Stdio;
 use std::time::Instant;
 
-const STARTS: usize = 1000;
-/// The share of the fastest of which the slowest counts.
-const FASTEST: f64 = 0.02;
+const ROUNDS: usize = 720;
+/// The share of the fastest starts of which the slowest counts.
+const FASTEST: f64 = 0.1;
 /// Paths looked at for which that many starts are enough to tell.
 const ENOUGH: f64 = 50.0;
 const MOST_US: f64 = 2.0;
+/// With it a bundle is stale before it looks at files; the loader sees that no library is named.
+const STALE: (&str, &str) = ("LD_PRELOAD", " ");
 
 pub fn rows(bench: &Bench) -> Result<Vec<Row>> {
     let made = bundles::made(bench)?;
-    let of = |program| {
-        let all = Bundle::all().into_iter();
-        let kinds = ["sealed", "image", "host", "sealed"];
-        let find =
-            |name: &str| all.clone().find(|one| one.program == program && one.form.name == name);
-        kinds.map(find)
-    };
     let mut rows = Vec::new();
     for program in bundles::PROGRAMS {
-        let found = of(program);
-        let [Some(sealed), Some(image), Some(host), Some(again)] = found else { continue };
-        let times = times(&made, &[&sealed, &image, &host, &again])?;
-        for (kind, us) in [(&image, times[1]), (&host, times[2])] {
-            let paths = paths(&kind.start(&made)?.told)?;
-            let each = (us - times[0]) / paths;
-            let value = format!("{paths} paths, {:.0} µs, {each:.2} µs a path", us - times[0]);
-            let figure = format!("{}: the check takes", kind.name());
-            let beside = format!("one bundle twice {:.0} µs", times[3] - times[0]);
-            rows.push(
-                match paths >= ENOUGH {
-                    true => Row::bar(figure, value, "≤ 2 µs a path", each <= MOST_US),
-                    false => Row::shown(figure, value),
+        let of_kind = |kind| {
+            Bundle::all().into_iter().find(|one| (one.program, one.form.name) == (program, kind))
+        };
+        let kinds: Vec<Bundle> =
+            ["image", "host", "sealed"].into_iter().filter_map(of_kind).collect();
+        for (kind, us) in kinds.iter().zip(times(&made, &kinds)?) {
+            let figure = format!("{}: the looks of a check take", kind.name());
+            let told = kind.start(&made)?.told;
+            rows.push(match paths(&told)? {
+                0.0 => Row::shown(figure, format!("0 paths, {us:.0} µs")),
+                paths => {
+                    let each = us / paths;
+                    let value = format!("{paths} paths, {us:.0} µs, {each:.2} µs a path");
+                    match paths >= ENOUGH {
+                        true => Row::bar(figure, value, "≤ 2 µs a path", each <= MOST_US),
+                        false => Row::shown(figure, value),
+                    }
                 }
-                .beside(beside),
-            );
+            });
         }
     }
     Ok(rows)
 }
 
-/// Microseconds of starts that take turns and end when the check has answered.
-fn times(made: &Root, bundles: &[&Bundle]) -> Result<Vec<f64>> {
-    let mut times = vec![Vec::new(); bundles.len()];
-    // Each follows each of the others as often: one that follows itself finds more in the caches.
-    let orders = orders(bundles.len());
-    for order in (0..STARTS).map(|start| &orders[start % orders.len()]) {
-        for &which in order {
+/// Microseconds that the looks of each bundle take, of starts in all orders.
+fn times(made: &Root, bundles: &[Bundle]) -> Result<Vec<f64>> {
+    let starts: Vec<(usize, bool)> =
+        (0..bundles.len()).flat_map(|which| [(which, true), (which, false)]).collect();
+    let mut times = vec![Vec::new(); starts.len()];
+    let orders = orders(starts.len());
+    for order in (0..ROUNDS).map(|round| &orders[round % orders.len()]) {
+        for &at in order {
+            let (which, looks) = starts[at];
             let mut command = made.command(&bundles[which].run());
             command.env("HEADSTART_TRACE", "verify").stdout(Stdio::null()).stderr(Stdio::null());
+            if !looks {
+                command.env(STALE.0, STALE.1);
+            }
             let begin = Instant::now();
             command.status()?;
-            times[which].push(begin.elapsed().as_secs_f64() * 1e6);
+            times[at].push(begin.elapsed().as_secs_f64() * 1e6);
         }
     }
-    Ok(times
-        .into_iter()
-        .map(|mut times| {
-            times.sort_by(f64::total_cmp);
-            times[(times.len() as f64 * FASTEST) as usize]
-        })
-        .collect())
+    let fast = |times: &mut Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[(times.len() as f64 * FASTEST) as usize]
+    };
+    let fast: Vec<f64> = times.iter_mut().map(fast).collect();
+    Ok(fast.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect())
 }
 
 /// All orders of so many.

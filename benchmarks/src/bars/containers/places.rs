@@ -10,8 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Rounds of comparisons here and where the bundle was made.
-const ROUNDS: usize = 3;
+/// Rounds of comparisons here and where the bundle was made; more where the first are not within the bar, as
+/// so few may miss it by chance.
+const ROUNDS: [usize; 2] = [3, 10];
 /// The ratio here against that where it was made.
 const MOST: f64 = 1.05;
 
@@ -64,7 +65,7 @@ fn in_place(bench: &Bench, made: &Root, place: &Place) -> Result<Vec<Row>> {
         let expected = made.run(&[bundle.program, "--version"])?;
         // What is in the bare root has no original to compare with.
         let ratios = match bundle.form.ships && !place.is_bare {
-            true => Some(bundle.ratios(made, &here, bench.context.cpu, ROUNDS)?),
+            true => Some(ratios(bench, &bundle, made, &here)?),
             false => None,
         };
         rows.push(row(place.name, &bundle, &start, &expected, ratios));
@@ -75,6 +76,20 @@ fn in_place(bench: &Bench, made: &Root, place: &Place) -> Result<Vec<Row>> {
     }
     let _ = fs::remove_file(bench.work.join("packed"));
     Ok(rows)
+}
+
+/// The ratios where it was made and here.
+fn ratios(bench: &Bench, bundle: &Bundle, made: &Root, here: &Root) -> Result<[f64; 2]> {
+    let [few, many] = ROUNDS;
+    let first = bundle.ratios(made, here, bench.context.cpu, few)?;
+    match is_within(first) {
+        true => Ok(first),
+        false => bundle.ratios(made, here, bench.context.cpu, many),
+    }
+}
+
+fn is_within([made, here]: [f64; 2]) -> bool {
+    here <= MOST * made
 }
 
 /// What a start did against what it has to do there.
@@ -91,7 +106,7 @@ fn row(
         true => start.is_used(),
         false => !start.verified.used && start.agrees() && start.executed == 2,
     };
-    let within = ratios.is_none_or(|[made, here]| here <= MOST * made);
+    let within = ratios.is_none_or(is_within);
     let ratio = ratios.map_or(String::new(), |[made, here]| {
         format!(", ratio {here:.3} (where it was made {made:.3})")
     });

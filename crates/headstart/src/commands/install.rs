@@ -36,6 +36,10 @@ pub struct Arguments {
     /// and be harmless
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     launch: Option<String>,
+    /// LD_LIBRARY_PATH of the launches that the programs are for, where a script sets it; in others
+    /// they start the originals
+    #[arg(long, value_name = "FOLDERS")]
+    library_path: Option<OsString>,
     /// The folder for links to programs that are not diverted [default: ~/.local/bin, for root
     /// /usr/local/bin]
     #[arg(long, value_name = "DIR")]
@@ -50,8 +54,9 @@ pub struct Arguments {
 /// Installs them.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let launch = arguments.launch.as_deref().map(split).transpose()?;
-    let requests = arguments.programs.iter().map(|program| request(program, launch.clone()));
-    let requests = requests.collect::<Result<Vec<_>>>()?;
+    let library_path = arguments.library_path.as_ref().filter(|path| !path.is_empty());
+    let request = |program| request(program, launch.clone(), library_path.cloned());
+    let requests = arguments.programs.iter().map(request).collect::<Result<Vec<_>>>()?;
     let places = arguments.scope.places(arguments.into.as_deref())?;
     os::interrupt::install();
     let line = StatusLine::new();
@@ -74,7 +79,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     programs::tell(report, arguments.json, false)
 }
 
-fn request(program: &OsString, launch: Option<Vec<OsString>>) -> Result<ProgramRequest> {
+fn request(
+    program: &OsString,
+    launch: Option<Vec<OsString>>,
+    library_path: Option<OsString>,
+) -> Result<ProgramRequest> {
     if program.is_empty() {
         return Err(Usage("a program has no name".to_owned()).into());
     }
@@ -82,5 +91,5 @@ fn request(program: &OsString, launch: Option<Vec<OsString>>) -> Result<ProgramR
     let found = os::program::lasting_path(&command.program).map_err(|error| {
         Usage(format!("{}: its folder cannot be found: {error}", output::quoted(&command.program)))
     })?;
-    Ok(ProgramRequest { named: text::text(program), program: found, launch })
+    Ok(ProgramRequest { named: text::text(program), program: found, launch, library_path })
 }

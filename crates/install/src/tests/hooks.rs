@@ -13,6 +13,7 @@ fn hooks(world: &World) -> HookPlaces {
         dnf: Some(world.path("etc/dnf")),
         units: None,
         renew: ["/a b/headstart", "again", "-q"].map(str::to_owned).to_vec(),
+        environment: vec![("DATA".to_owned(), "/a b/50%".to_owned())],
     }
 }
 
@@ -96,6 +97,7 @@ fn units_are_enabled_and_disabled() {
     let before = world.tree();
     assert!(hooks.write(&world.places.state).is_empty());
     let service = fs::read_to_string(world.path("units/headstart-renew.service")).unwrap();
+    assert!(service.contains("\nEnvironment=\"DATA=/a b/50%%\"\nExecStart="), "{service}");
     assert!(service.contains("ExecStart=\"/a b/headstart\" again -q\nNice=19\n"), "{service}");
     if let Some(analyze) = testkit::find("systemd-analyze") {
         checked_by_systemd(&analyze, &world.path("units"));
@@ -107,6 +109,31 @@ fn units_are_enabled_and_disabled() {
     assert_eq!(fs::read_to_string(&called).unwrap(), calls);
     fs::remove_file(called).unwrap();
     assert_eq!(world.tree(), before);
+}
+
+/// As where it runs no longer, or headstart is not found by it.
+#[test]
+fn what_systemctl_has_made_goes_also_where_it_cannot_be_called() {
+    let Some(world) = World::new() else { return };
+    let units = world.path("units");
+    let script = format!(
+        "#!/bin/sh\ncd {} || exit\n\
+         case \"$1\" in enable) for kind in timer path; do mkdir -p ${{kind}}s.target.wants && \
+         ln -s ../headstart-renew.$kind ${{kind}}s.target.wants; done; esac\n",
+        units.display()
+    );
+    let systemctl = testkit::script(&world.path("var"), "systemctl", &script);
+    let systemctl = vec![systemctl.display().to_string()];
+    let of_units = Some(UnitPlace { folder: units.clone(), systemctl });
+    let plain = HookPlaces { dpkg: None, pacman: None, dnf: None, ..hooks(&world) };
+    fs::create_dir_all(&world.places.state).unwrap();
+    let notes = HookPlaces { units: of_units, ..plain.clone() }.write(&world.places.state);
+    let link = units.join("timers.target.wants/headstart-renew.timer");
+    assert!(notes.is_empty() && link.exists(), "{notes:?}");
+    assert!(plain.remove(&world.places.state).is_empty());
+    assert!(link.symlink_metadata().is_err());
+    assert_eq!(fs::read_dir(link.parent().unwrap()).unwrap().count(), 0);
+    assert!(!units.join("headstart-renew.timer").exists());
 }
 
 /// systemd understands every line of them.

@@ -45,6 +45,7 @@ impl World {
             own_entries: Some(at("home/share/applications")),
             hooks: HookPlaces::default(),
             undo: "undo".to_owned(),
+            guarded: false,
             patience: Duration::from_millis(300),
         };
         let world = World { folder, places };
@@ -96,6 +97,7 @@ impl World {
             place,
             step: InstallStep::Begun,
             launch: vec!["--version".to_owned()],
+            library_path: None,
             gain: Some(0.5),
             renewed_unix_s: Some(1),
             ours: Vec::new(),

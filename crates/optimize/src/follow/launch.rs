@@ -2,7 +2,7 @@
 
 use super::shares::{Charge, charges};
 use crate::Terms;
-use model::Command;
+use model::{Command, Ending};
 use os::LaunchError;
 use os::launcher::dev_null;
 use os::place::PlacedFiles;
@@ -42,23 +42,38 @@ pub(crate) struct Followed {
     pub notes: Vec<String>,
 }
 
-/// Follows launches of `command`.
+/// Follows launches of `command`. `expected`: how one ends that is not followed, where that is known.
 ///
 /// # Errors
 /// ptrace is not permitted, the user wants to stop, or what an ordinary launch meets.
-pub(crate) fn follow(command: &Command, terms: &Terms) -> Result<Followed, LaunchError> {
+pub(crate) fn follow(
+    command: &Command,
+    terms: &Terms,
+    expected: Option<Ending>,
+) -> Result<Followed, LaunchError> {
     let began = Instant::now();
+    let is_other =
+        |launch: &TracedLaunch| expected.is_some_and(|expected| launch.ending != expected);
+    // One that ends in another way has done something else, and may be quick for that.
+    let order = |launch: &TracedLaunch| (is_other(launch), launch.trace.total_us);
     let mut best = traced(command, terms, None)?;
     for _ in 1..MOST_LAUNCHES {
         if began.elapsed() > LONG {
             break;
         }
         let next = traced(command, terms, None)?;
-        if next.trace.total_us < best.trace.total_us {
+        if order(&next) < order(&best) {
             best = next;
         }
     }
     let mut notes = Vec::new();
+    if is_other(&best) {
+        notes.push(format!(
+            "While it was followed (ptrace), the launch {}, as it does not otherwise: the shares are those of \
+             that launch.",
+            best.ending.words()
+        ));
+    }
     if best.left_running > 0 {
         notes.push(format!(
             "The launch leaves processes running ({}); they count only up to the end of the launch.",

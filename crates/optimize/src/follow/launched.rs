@@ -46,7 +46,7 @@ impl Starter<'_> {
             Err(error) => return Err(refused.unwrap_or(error)),
         };
         observer(OptimizeEvent::Begins);
-        match (follow(command, terms), refused) {
+        match (follow(command, terms, Some(observed[0].ending)), refused) {
             (Err(source @ LaunchError::Interrupted), _) => Err(source.into()),
             (Err(_), Some(refused)) => Err(refused),
             (Ok(followed), Some(refused)) if followed.programs.len() < 2 => Err(refused),

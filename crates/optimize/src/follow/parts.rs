@@ -81,8 +81,8 @@ const SHARES_DIFFER: f64 = 2.0;
 /// # Errors
 /// The launch cannot be followed, or the user wants to stop.
 pub fn programs_of(command: &Command, terms: &Terms) -> Result<Vec<ProgramReport>, LaunchError> {
-    let followed = super::follow(command, terms)?;
-    let reasons = why_not(&followed.programs);
+    let followed = super::follow(command, terms, None)?;
+    let reasons = why_not(&followed.programs, None);
     let programs = followed.programs.into_iter().zip(reasons);
     let mut found: Vec<ProgramReport> = programs
         .map(|(program, reason)| {
@@ -105,12 +105,7 @@ pub(crate) fn parts(
     folders: &mut BuildFolders,
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<Vec<Part>, OptimizeError> {
-    let mut reasons = why_not(&followed.programs);
-    for (reason, program) in reasons.iter_mut().zip(&followed.programs) {
-        if Some(program.path.as_path()) == asked.tried {
-            *reason = Some(String::new());
-        }
-    }
+    let reasons = why_not(&followed.programs, asked.tried);
     let all = followed.programs.iter().zip(&reasons);
     let worth: Vec<&FollowedProgram> =
         all.filter(|(_, reason)| reason.is_none()).map(|(program, _)| program).collect();

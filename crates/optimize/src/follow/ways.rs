@@ -23,12 +23,14 @@ pub(super) fn ways(
     folder: &Path,
 ) -> Result<Vec<Way>, OptimizeError> {
     let mut ways = vec![Way::Mounted; programs.len()];
-    for program in programs {
+    let mut scripted = vec![false; programs.len()];
+    for (scripted, program) in scripted.iter_mut().zip(programs) {
         let path = folder.join(program.base_name());
         // Of two of one name, the first.
         if path.exists() {
             continue;
         }
+        *scripted = true;
         let script = format!("#!/bin/sh\nexec {} \"$@\"\n", quoted(&program.path));
         let written = fs::write(&path, script)
             .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)));
@@ -46,7 +48,8 @@ pub(super) fn ways(
             Err(_) => continue,
             Ok(launch) => launch,
         };
-        for (found, program) in ways.iter_mut().zip(programs) {
+        let found = ways.iter_mut().zip(programs).zip(&scripted).filter(|(_, scripted)| **scripted);
+        for ((found, program), _) in found {
             let by_name = through(&launch, &folder.join(program.base_name()));
             if *found == Way::Mounted && by_name > 0 && by_name == starts_of(&launch, &program.path)
             {

@@ -4,6 +4,7 @@ use super::FollowedProgram;
 use files::{Privilege, privilege};
 use image::elf::Loadable;
 use loader::Environment;
+use std::path::Path;
 
 /// A program with a smaller share of the launch is not tried.
 const LEAST_SHARE: f64 = 0.02;
@@ -12,8 +13,13 @@ const LEAST_LOADING: f64 = 0.01;
 /// So many are tried at most: those of which loading takes the largest parts.
 const MOST: usize = 5;
 
-/// Why each of the programs is not worth a trial; `None` for those that are.
-pub(super) fn why_not(programs: &[FollowedProgram]) -> Vec<Option<String>> {
+/// Why each of the programs is not worth a trial; `None` for those that are. The one at `tried` has had its
+/// own: its reason is empty.
+pub(super) fn why_not(programs: &[FollowedProgram], tried: Option<&Path>) -> Vec<Option<String>> {
+    let reason = |program: &FollowedProgram| match tried == Some(program.path.as_path()) {
+        true => Some(String::new()),
+        false => reason(program),
+    };
     let mut reasons: Vec<Option<String>> = programs.iter().map(reason).collect();
     let mut worth: Vec<usize> = (0..programs.len()).filter(|&i| reasons[i].is_none()).collect();
     worth.sort_by(|&a, &b| programs[b].loading_share.total_cmp(&programs[a].loading_share));

@@ -138,12 +138,14 @@ pub(super) fn next_step(
 /// the loader in the launch.
 fn install(found: &OptimizationReport, program: &ProgramReport, words: &CommandWords) -> String {
     let set = program.environment.iter().filter(|(name, _)| name == "LD_LIBRARY_PATH");
-    let set: String = set.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
+    let set: String = set
+        .map(|(_, value)| format!("{} {} ", words.install_library_path, quoted(value)))
+        .collect();
     let is_fixed = found.variants.iter().any(|variant| {
         let name = program.best.as_deref().unwrap_or("");
         let of_it = variant.program.as_ref() == Some(&program.path);
         of_it && !variant.keeps_aslr && variant.name.starts_with(&format!("{name} ("))
     });
     let install = if is_fixed { words.install_fixed } else { words.install };
-    format!("{set}{install} {}", quoted(&program.path))
+    format!("{install} {set}{}", quoted(&program.path))
 }

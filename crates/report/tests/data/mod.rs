@@ -20,6 +20,7 @@ pub const WORDS: CommandWords = CommandWords {
     keep_best: "the same command with --out DIR",
     install: "headstart install",
     install_fixed: "headstart install --fixed",
+    install_library_path: "--library-path",
     rerandomize: "headstart rerandomize",
 };
 

@@ -80,6 +80,6 @@ fn arguments(command: &Command) -> String {
 
 fn install(program: &ProgramReport) -> String {
     let set = program.environment.iter().filter(|(name, _)| name == "LD_LIBRARY_PATH");
-    let set: String = set.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
-    format!("{set}headstart install {}", quoted(&program.path))
+    let set: String = set.map(|(_, value)| format!("--library-path {} ", quoted(value))).collect();
+    format!("headstart install {set}{}", quoted(&program.path))
 }

@@ -170,7 +170,7 @@ mod tests {
             return;
         }
         let by_default = mapped_files(&command, &options).unwrap().files;
-        let by_trace = existing(&command, opened(&traced(&command, &options).unwrap()));
+        let by_trace = existing(&command, opened(&traced(&command, &options).unwrap().trace));
         let program = command.program.canonicalize().unwrap();
         for found in [existing(&command, log), by_trace, by_default] {
             let has = |part: &str| found.iter().any(|path| path.to_string_lossy().contains(part));

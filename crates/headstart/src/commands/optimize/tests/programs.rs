@@ -181,7 +181,11 @@ fn all_kinds_of_starts_are_seen() {
     for name in ["part", "sleep", "env"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    assert!(found.notes.iter().any(|note| note.contains("leaves running")), "{:?}", found.notes);
+    assert!(
+        found.notes.iter().any(|note| note.contains("leaves processes running")),
+        "{:?}",
+        found.notes
+    );
     assert!(program(&found, &bench.path("part")).share > Some(0.4));
 }
 
@@ -195,4 +199,14 @@ fn a_program_alone_is_the_only_one() {
     assert_eq!((&itself.path, itself.best.as_deref()), (&bench.path("program"), Some("fast")));
     assert_eq!(itself.ratio, of(&found, "fast").warm.ratio);
     assert!(itself.share > Some(0.9), "{itself:?}");
+}
+
+#[test]
+fn a_launch_that_ends_in_another_way_when_it_is_followed_is_told() {
+    let script = "grep -q '^TracerPid:[[:space:]]*0$' /proc/$$/status || exit 3\n'FOLDER/part'\n";
+    let Some(bench) = bench(script) else { return };
+    let found = bench.of_script(&["--only", "default"], &[bench.fast()]).unwrap();
+    let told =
+        found.notes.iter().any(|note| note.contains("(ptrace), the launch ended with exit code 3"));
+    assert!(told, "{:?}", found.notes);
 }
