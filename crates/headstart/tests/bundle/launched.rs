@@ -157,5 +157,5 @@ fn a_library_outside_that_is_missing() {
     let again = remedy("fourth");
     assert!(again.starts_with("Make the bundle again: headstart bundle "), "{again}");
     let install = remedy("made");
-    assert!(install.starts_with("Mend that, or install "), "{install}");
+    assert!(install.starts_with("Fix that, or install "), "{install}");
 }

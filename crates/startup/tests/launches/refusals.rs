@@ -112,7 +112,7 @@ fn the_original_cannot_be_executed() {
     bench.write("no-program", "no program");
     bench.place_executable("no-program", "original");
     let launched = bench.launch();
-    assert!(launched.refusal().contains("is no program: put the original back"), "{launched:?}");
+    assert!(launched.refusal().contains("is not a program: put the original back"), "{launched:?}");
     bench.write("script", "#!/nonexistent\n");
     bench.place_executable("script", "original");
     let launched = bench.launch();
@@ -217,7 +217,7 @@ fn starts_of_a_script_are_counted() {
     // What is no script, program or bundle is the kernel's business.
     bench.write("script", "x");
     bench.place_executable("script", "original");
-    assert!(with("001").refusal().contains("is no program: "));
+    assert!(with("001").refusal().contains("is not a program: "));
 }
 
 #[test]
