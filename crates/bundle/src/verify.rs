@@ -122,6 +122,12 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     Ok(Verified { found, again: again.filter(|_| !is_right) })
 }
 
+/// Whether the `run` in `folder` is what headstart has made there, by its content.
+pub fn is_as_made(folder: &Path) -> bool {
+    let Ok((manifest, run)) = present(folder) else { return false };
+    of_run(folder, &manifest, &run).is_none()
+}
+
 /// What the loader would take now.
 fn replaced(manifest: &BundleManifest) -> Vec<BundleChange> {
     let program = (manifest.program.as_str(), manifest.told.as_deref());

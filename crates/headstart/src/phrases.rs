@@ -15,6 +15,7 @@ pub const VIEW_WORDS: CommandWords = CommandWords {
     keep_best: "the same command with --out DIR",
     install: "headstart install",
     install_fixed: "headstart install --fixed",
+    bundle: "headstart bundle --out DIR",
     install_library_path: "--library-path",
     rerandomize: "headstart rerandomize",
 };

@@ -2,9 +2,12 @@
 
 use crate::exit::{self, FileError, Usage};
 use crate::output;
-use anyhow::Result;
+use crate::phrases::VIEW_WORDS;
+use anyhow::{Context as _, Result};
 use install::{Dpkg, HookPlaces, InstallPlaces, UnitPlace, Which};
 use model::{ProgramAdvice, ProgramOutcome, ProgramsReport};
+use report::CommandWords;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -69,6 +72,25 @@ pub fn system() -> Result<InstallPlaces> {
         guarded: true,
         patience: PATIENCE,
     })
+}
+
+/// Why a launch that starts this program by its path would not start what root installs for it.
+pub fn not_replaced(program: &Path, library_path: Option<&OsStr>) -> Option<String> {
+    let places = system().ok()?;
+    // A variant at fixed addresses is one of those that are installed, too.
+    install::is_diverted_by_path(&places, program, library_path, true).err()
+}
+
+/// What installs programs for all users, in the words of the command line.
+pub fn install_words() -> CommandWords {
+    match os::host::user() {
+        0 => VIEW_WORDS,
+        _ => CommandWords {
+            install: "sudo headstart install",
+            install_fixed: "sudo headstart install --fixed",
+            ..VIEW_WORDS
+        },
+    }
 }
 
 /// Those of the user alone.
@@ -137,7 +159,17 @@ fn absolute(name: &str) -> Option<PathBuf> {
 
 /// The programs that were named, or all.
 pub fn which(named: &[String], all: bool) -> Which {
-    if all { Which::All } else { Which::Named(named.to_vec()) }
+    let absolute = |name: &String| match name.contains('/') {
+        true => std::path::absolute(name).map_or(name.clone(), |path| path.display().to_string()),
+        false => name.clone(),
+    };
+    if all { Which::All } else { Which::Named(named.iter().map(absolute).collect()) }
+}
+
+/// From now on what is launched is launched in the root folder: the loader may look for libraries in the
+/// working folder, which somebody else may have filled. Paths have to be absolute before.
+pub fn leave_working_folder() -> Result<()> {
+    std::env::set_current_dir("/").context("the root folder cannot be entered")
 }
 
 /// Prints what became of programs; the answer is no where one of them is not as was asked for.

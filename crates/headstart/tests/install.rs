@@ -191,6 +191,60 @@ fn a_program_at_fixed_addresses_gets_others_at_each_renewal() {
     assert_eq!(world.home(), before);
 }
 
+/// `cp` writes through a link, and to the other name of a file.
+#[test]
+fn a_program_that_somebody_has_written_over_a_bundle_is_not_lost() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    world.install();
+    let run = world.path("home/.local/share/headstart/prog/bundle/run");
+    fs::write(world.path("home/.local/bin/prog"), "#!/bin/sh\necho own\n").unwrap();
+    for verb in ["renew", "remove"] {
+        let (report, code) = world.json(&[verb, "prog"]);
+        let one = &report["programs"][0];
+        assert_eq!((&one["outcome"], code), (&"failed".into(), Some(6)), "{report}");
+        assert!(one["reason"].as_str().unwrap().contains("written another program"), "{report}");
+        assert_eq!(world.started().0, "own\n");
+    }
+    fs::remove_file(&run).unwrap();
+    let (report, _) = world.json(&["renew"]);
+    assert_eq!(report["programs"][0]["outcome"], "renewed", "{report}");
+    assert!(world.started().1);
+    assert!(world.run(&["remove", "--user", "--all"]).status.success());
+    assert_eq!(world.home(), before);
+}
+
+#[test]
+fn what_is_installed_is_not_installed_in_another_way_in_silence() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    world.install();
+    let (report, _) = world.json(&["install", "prog"]);
+    assert_eq!(report["programs"][0]["outcome"], "present", "{report}");
+    for options in [&["--fixed"][..], &["--library-path", "/nowhere"], &["--launch", "x"]] {
+        let (report, code) = world.json(&[&["install"], options, &["prog"]].concat());
+        let one = &report["programs"][0];
+        assert_eq!((&one["outcome"], code), (&"declined".into(), Some(1)), "{report}");
+        assert!(one["reason"].as_str().unwrap().contains("other options"), "{report}");
+    }
+    fs::remove_file(world.path("home/.local/bin/prog")).unwrap();
+    let (report, code) = world.json(&["install", "prog"]);
+    assert_eq!((&report["programs"][0]["outcome"], code), (&"failed".into(), Some(6)), "{report}");
+    assert!(world.run(&["remove", "--user", "--all"]).status.success());
+    assert_eq!(world.home(), before);
+}
+
+/// Its link is what is left, and is in nobody's way.
+#[test]
+fn a_program_whose_state_is_gone_is_installed_again() {
+    let Some(world) = World::new() else { return };
+    world.install();
+    fs::remove_dir_all(world.path("home/.local/share/headstart")).unwrap();
+    world.install();
+    assert!(world.started().1);
+    assert!(world.run(&["remove", "--user", "--all"]).status.success());
+}
+
 /// It may be on a disk that is not there now.
 #[test]
 fn a_program_whose_original_is_not_there_stays_installed() {

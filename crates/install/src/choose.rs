@@ -1,9 +1,51 @@
 //! How a program comes to be started: at the path of the original, or through a link.
 
 use crate::diversion::original_of;
-use crate::{InstallPlaces, ProgramError, linked, refuse, swap};
+use crate::made::Launched;
+use crate::{InstallPlaces, ProgramError, guard, linked, refuse, swap};
 use model::{ProgramPlace, text};
+use std::ffi::OsStr;
 use std::path::Path;
+
+/// Whether a program may be replaced at all: nothing is changed.
+pub(crate) fn permitted(
+    places: &InstallPlaces,
+    (named, file): (&Path, &Path),
+    library_path: Option<&OsStr>,
+    fixed: bool,
+) -> Result<(), ProgramError> {
+    let graph = refuse::graph(&Launched { program: file, file, library_path })?;
+    refuse::check((file, named), &graph, fixed)?;
+    if places.guarded {
+        let found = guard::check(named, &graph, library_path);
+        found.map_err(|reason| ProgramError::declined(file, reason))?;
+    }
+    Ok(())
+}
+
+/// Whether a launch that starts a program by its path would start what is installed: only a diverted
+/// program has that path.
+///
+/// # Errors
+/// It would not, or the program is declined: why.
+pub fn is_diverted_by_path(
+    places: &InstallPlaces,
+    program: &Path,
+    library_path: Option<&OsStr>,
+    fixed: bool,
+) -> Result<(), String> {
+    let answer = || {
+        let file = program.canonicalize().map_err(ProgramError::io(program))?;
+        permitted(places, (program, &file), library_path, fixed)?;
+        place(places, program, &file)
+    };
+    match answer() {
+        Ok(ProgramPlace::Diversion { .. }) => Ok(()),
+        Ok(ProgramPlace::Folder { .. }) => Err("no package of dpkg owns it".to_owned()),
+        Err(ProgramError::Declined { reason, .. }) => Err(reason),
+        Err(error) => Err(error.to_string()),
+    }
+}
 
 /// How the program is to be started, if nothing is in the way.
 pub(crate) fn place(
@@ -42,7 +84,7 @@ pub(crate) fn place(
                           the folder for links; name another folder that comes ahead of that in PATH";
         return Err(ProgramError::declined(file, reason));
     }
-    linked::is_free(&link)?;
+    linked::is_free(&link, &places.state)?;
     let (link, desktop_entries) = (text::text(&link), Vec::new());
     Ok(ProgramPlace::Folder { link, desktop_entries })
 }

@@ -22,7 +22,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What the original's second name ends with.
-const ENDING: &str = ".headstart-original";
+pub(crate) const ENDING: &str = ".headstart-original";
 
 /// The second name of a program.
 pub(crate) fn original_of(program: &Path) -> PathBuf {
@@ -101,7 +101,7 @@ impl<'a> Diversion<'a> {
 
     /// What an administrator has changed of the program's rights since it was put there is meant for the
     /// program, so the original gets it.
-    fn hand_on_rights(&self, journal: &Journal) -> Result<(), ProgramError> {
+    pub(crate) fn hand_on_rights(&self, journal: &Journal) -> Result<(), ProgramError> {
         let (then, now) = (journal.state.rights, rights(&self.program));
         let (Some(then), Some(now)) = (then, now) else { return Ok(()) };
         if journal.state.step < InstallStep::InPlace || !is_there(&self.original)? {
@@ -129,6 +129,11 @@ impl<'a> Diversion<'a> {
         if found.is_replaced() {
             let what = if found.registered { REPLACED } else { UNKNOWN };
             return Err(ProgramError::in_the_way(&self.program, what));
+        }
+        if found.lost_its_package()
+            && let Some(owner) = self.dpkg.owner(&self.known_as)?
+        {
+            return Err(ProgramError::in_the_way(&self.original, missing(&owner.package)));
         }
         if found.ours {
             self.hand_on_rights(&journal)?;
@@ -230,6 +235,14 @@ fn rights(path: &Path) -> Option<FileRights> {
 fn give(path: &Path, rights: FileRights) -> std::io::Result<()> {
     std::os::unix::fs::chown(path, Some(rights.user), Some(rights.group))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(rights.mode))
+}
+
+/// What is wrong where dpkg knows of an original that is not there.
+pub(crate) fn missing(package: &str) -> String {
+    format!(
+        "the original is missing, though {package} is installed: install that package again (apt-get install \
+         --reinstall {package}), then do this again"
+    )
 }
 
 const UNKNOWN: &str = "it is not the file that was put there, and dpkg's diversion of it is gone; if it is \

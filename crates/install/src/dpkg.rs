@@ -99,6 +99,16 @@ impl Dpkg {
         Ok(said.stdout.lines().any(|line| line.contains(&to) || line.ends_with(&local)))
     }
 
+    /// The files that are diverted to their own names with this ending.
+    pub(crate) fn diverted_as(&self, ending: &str) -> Result<Vec<PathBuf>, ProgramError> {
+        let said = self.divert(&["--list".as_ref(), format!("*{ending}").as_ref()])?;
+        let path = |line: &str| {
+            let (from, _) = line.strip_prefix("local diversion of ")?.split_once(" to ")?;
+            Some(PathBuf::from(from))
+        };
+        Ok(said.stdout.lines().filter_map(path).collect())
+    }
+
     /// From now on, packages put this file elsewhere.
     pub(crate) fn add(&self, known_as: &Path, original: &Path) -> Result<(), ProgramError> {
         let words: [&OsStr; 6] = [

@@ -1,6 +1,6 @@
 //! Programs whose state is gone: the diversion is still there, and nothing else knows of it.
 
-use crate::diversion::{original_of, program_of};
+use crate::diversion::{ENDING, original_of, program_of};
 use crate::dpkg::names;
 use crate::{InstallPlaces, ProgramError, journal};
 use model::{quoted, quoted_path};
@@ -9,9 +9,12 @@ use std::path::PathBuf;
 /// What puts the program back that is called so, if it is diverted as headstart does it.
 pub(crate) fn forgotten(places: &InstallPlaces, named: &str) -> Option<ProgramError> {
     let dpkg = places.dpkg.as_ref()?;
-    // One that cannot be read may be its state.
-    journal::all(&places.state).ok().filter(|(_, unreadable)| unreadable.is_empty())?;
+    let (journals, unreadable) = journal::all(&places.state).ok()?;
     let program = path_of(named)?;
+    // One that cannot be read may be its state.
+    if !unreadable.is_empty() || journals.iter().any(|journal| journal.program() == program) {
+        return None;
+    }
     let original = original_of(&program);
     if original.symlink_metadata().is_err() {
         return None;
@@ -30,6 +33,13 @@ pub(crate) fn forgotten(places: &InstallPlaces, named: &str) -> Option<ProgramEr
         quoted(&known_as),
     );
     Some(ProgramError::in_the_way(&program, found))
+}
+
+/// All of them.
+pub(crate) fn all(places: &InstallPlaces) -> Vec<ProgramError> {
+    let diverted = places.dpkg.as_ref().and_then(|dpkg| dpkg.diverted_as(ENDING).ok());
+    let diverted = diverted.unwrap_or_default();
+    diverted.iter().filter_map(|path| forgotten(places, &path.display().to_string())).collect()
 }
 
 /// The first name of the program, by either of its names.

@@ -1,17 +1,34 @@
 //! Whether other users could decide what root launches.
 
-use loader::Graph;
+use loader::{Graph, Module};
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Write permission of a group, which a mask of POSIX access control lists shows as well, and of others.
 const OTHERS: u32 = 0o022;
 
+/// Links that are followed at most (path_resolution(7)).
+const LINKS: u32 = 40;
+
 /// # Errors
-/// Others could replace the program or a library of it: which, and why.
-pub(crate) fn check(graph: &Graph) -> Result<(), String> {
-    let paths = graph.modules.iter().map(|module| module.path.as_path());
-    match paths.filter_map(replaceable).next() {
+/// Others could put another program or library where the loader looks for one: where, and why. `program` is
+/// the path by which it is launched.
+pub(crate) fn check(
+    program: &Path,
+    graph: &Graph,
+    library_path: Option<&OsStr>,
+) -> Result<(), String> {
+    let modules = graph.modules.iter();
+    let found = modules.flat_map(|module| [&module.path].into_iter().chain(&module.missed));
+    let mut paths: Vec<PathBuf> = found.cloned().collect();
+    paths.push(program.to_owned());
+    paths.extend(graph.modules.iter().flat_map(folders));
+    paths.extend(library_path.into_iter().flat_map(|list| entries(list.as_bytes())));
+    match paths.iter().find_map(|path| replaceable(path)) {
         Some(found) => Err(format!(
             "{found}: whoever may write there decides what root launches when the program is made again"
         )),
@@ -19,22 +36,67 @@ pub(crate) fn check(graph: &Graph) -> Result<(), String> {
     }
 }
 
-/// Who but root could put another file at a path, if anybody: in words.
-pub fn replaceable(path: &Path) -> Option<String> {
-    let Ok(path) = path.canonicalize() else {
-        return Some(format!("{} cannot be found", path.display()));
+/// Where the loader looks for what a module needs or opens, up to names that it chooses.
+fn folders(module: &Module) -> Vec<PathBuf> {
+    let own = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
+    let own = own.parent().unwrap_or(Path::new("/")).as_os_str().as_bytes();
+    let lists = [&module.image.rpath, &module.image.runpath].into_iter().flatten();
+    let expanded = |list: &String| {
+        let own = String::from_utf8_lossy(own);
+        list.replace("${ORIGIN}", &own).replace("$ORIGIN", &own)
     };
-    path.ancestors().find_map(|path| reason(path).map(|why| format!("{} {why}", path.display())))
+    let lists: Vec<String> = lists.map(expanded).collect();
+    lists.iter().flat_map(|list| entries(list.as_bytes())).collect()
 }
 
-fn reason(path: &Path) -> Option<String> {
-    match path.metadata() {
-        Err(error) => Some(format!("cannot be looked at ({error})")),
-        Ok(data) if data.uid() != 0 => Some(format!("belongs to user {}", data.uid())),
-        Ok(data) if data.mode() & OTHERS != 0 => {
-            Some("can be written to by others than root".to_owned())
+/// The folders of a list, as the loader reads it where the working folder is `/`: there root launches.
+fn entries(list: &[u8]) -> Vec<PathBuf> {
+    let entries = list.split(|byte| b":;".contains(byte));
+    let known = |entry: &[u8]| {
+        let end = entry.iter().position(|&byte| byte == b'$').unwrap_or(entry.len());
+        Path::new("/").join(OsStr::from_bytes(entry.get(..end).unwrap_or_default()))
+    };
+    entries.map(known).collect()
+}
+
+/// Who but root could put another file at a path, if anybody: in words. All folders and links on the way to
+/// it count; what is not there, only root can make.
+pub fn replaceable(path: &Path) -> Option<String> {
+    along(path, LINKS)
+}
+
+fn along(path: &Path, links: u32) -> Option<String> {
+    let mut prefixes: Vec<&Path> = path.ancestors().collect();
+    prefixes.reverse();
+    for prefix in prefixes {
+        let why = match prefix.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            Err(error) => Some(format!("cannot be looked at ({error})")),
+            Ok(data) if data.is_symlink() => {
+                let target = prefix.read_link().unwrap_or_default();
+                let folder = prefix.parent().unwrap_or(Path::new("/"));
+                match links.checked_sub(1) {
+                    Some(links) => match along(&folder.join(target), links) {
+                        Some(found) => return Some(found),
+                        None => None,
+                    },
+                    None => Some("leads from link to link".to_owned()),
+                }
+            }
+            Ok(data) => reason(&data),
+        };
+        if let Some(why) = why {
+            return Some(format!("{} {why}", prefix.display()));
         }
-        Ok(_) => None,
+    }
+    None
+}
+
+fn reason(data: &Metadata) -> Option<String> {
+    match data.mode() & OTHERS {
+        _ if data.uid() != 0 => Some(format!("belongs to user {}", data.uid())),
+        0 => None,
+        _ => Some("can be written to by others than root".to_owned()),
     }
 }
 
@@ -51,15 +113,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_below_folders_of_others_are_told() {
+    fn what_others_could_replace_is_told() {
         assert_eq!(replaceable(Path::new("/bin/sh")), None);
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        let said = replaceable(&file).unwrap();
-        assert!(said.ends_with("file cannot be found"), "{said}");
-        std::fs::write(&file, "").unwrap();
+        assert_eq!(replaceable(Path::new("/usr/lib/nothing/there")), None);
         // Everybody may write to the folder for temporary files.
-        assert!(replaceable(&file).is_some());
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/bin/sh", &link).unwrap();
+        for path in [folder.path().join("nothing"), link] {
+            assert!(replaceable(&path).is_some(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn lists_are_read_as_the_loader_reads_them_in_the_root_folder() {
+        let paths = entries(b"/a:;b/$LIB:/c/$PLATFORM/x");
+        let wanted = ["/a", "/", "/b/", "/c/"].map(PathBuf::from);
+        assert_eq!(paths, wanted);
     }
 
     #[test]

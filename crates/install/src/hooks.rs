@@ -67,6 +67,11 @@ impl HookPlaces {
         let mut new = false;
         for (path, content) in files {
             if std::fs::read_to_string(path).is_ok_and(|present| present == *content) {
+                // Also where the note of it was lost.
+                if !noted.files.contains(&text::text(path)) {
+                    noted.files.push(text::text(path));
+                    noted.write(state)?;
+                }
                 continue;
             }
             if swap::is_there(path)? && !is_ours(path) {
@@ -192,7 +197,7 @@ impl HookPlaces {
         });
         let set: String = set.collect();
         let service = format!(
-            "{MARK}\n[Unit]\nDescription=Renew optimized programs\n\n[Service]\nType=oneshot\n\
+            "{MARK}\n[Unit]\nDescription=Renew optimized programs\nStartLimitIntervalSec=0\n\n[Service]\nType=oneshot\n\
              {set}ExecStart={}\nNice=19\nCPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n",
             words.join(" ").replace('%', "%%").replace('$', "$$")
         );
@@ -202,8 +207,7 @@ impl HookPlaces {
         );
         let watch = format!(
             "{MARK}\n[Unit]\nDescription=Renew optimized programs when libraries change\n\n[Path]\n\
-             PathChanged=/etc/ld.so.cache\nTriggerLimitIntervalSec=60\nTriggerLimitBurst=2\n\n\
-             [Install]\nWantedBy=paths.target\n"
+             PathChanged=/etc/ld.so.cache\n\n[Install]\nWantedBy=paths.target\n"
         );
         [(folder.join(SERVICE), service), (folder.join(TIMER), timer), (folder.join(WATCH), watch)]
     }

@@ -8,14 +8,13 @@ use crate::made::{self, Launched, Original};
 use crate::remove::undo;
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{InstallPlaces, ProgramError, guard, linked, refuse};
+use crate::{InstallPlaces, ProgramError, linked, refuse, told};
 use model::{
-    InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace,
-    ProgramVariant, ProgramsReport, Verdict, text,
+    InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramChange, ProgramPlace, ProgramVariant,
+    ProgramsReport, Verdict, text,
 };
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A program that is to be installed.
@@ -68,7 +67,7 @@ fn install_all(
             made::stop_if_asked()?;
             observer(&request.named);
             let one = work.install(request, variant);
-            let one = one.or_else(|error| failed(&request.named, &request.program, error))?;
+            let one = one.or_else(|error| told::failed(&request.named, &request.program, error))?;
             report.programs.push(one);
         }
         Ok(())
@@ -87,50 +86,6 @@ fn install_all(
     }
     // Those before the one at which the user wanted to stop are installed.
     ended.map(|()| report)
-}
-
-/// What is told of a program that is not installed, unless all work ends.
-pub(crate) fn failed(
-    named: &str,
-    program: &Path,
-    error: ProgramError,
-) -> Result<ProgramChange, ProgramError> {
-    let outcome = match &error {
-        ProgramError::Stopped => return Err(error),
-        error if error.is_interrupt() => return Err(ends(error)),
-        ProgramError::Declined { .. } | ProgramError::NotInstalled { .. } => {
-            ProgramOutcome::Declined
-        }
-        ProgramError::Optimize(refused) if is_refusal(refused) => ProgramOutcome::Declined,
-        ProgramError::NotFaster { .. } => ProgramOutcome::NotFaster,
-        _ => ProgramOutcome::Failed,
-    };
-    let (reason, advice) = match error {
-        ProgramError::Declined { reason, advice, .. } => (reason, advice),
-        ProgramError::NotFaster { found, .. } | ProgramError::Wrong { found, .. } => (found, None),
-        ProgramError::NotInstalled { .. } => ("headstart has not installed it".to_owned(), None),
-        error => (error.to_string(), None),
-    };
-    Ok(ProgramChange {
-        named: named.to_owned(),
-        program: Some(text::text(program)),
-        outcome,
-        reason: Some(reason),
-        advice,
-        variant: None,
-        place: None,
-        gain: None,
-        notes: Vec::new(),
-    })
-}
-
-fn ends(_: &ProgramError) -> ProgramError {
-    optimize::OptimizeError::from(os::LaunchError::Interrupted).into()
-}
-
-fn is_refusal(error: &optimize::OptimizeError) -> bool {
-    use optimize::OptimizeError::{Bundle, Graph, Privileged};
-    matches!(error, Bundle { .. } | Privileged { .. } | Graph(_))
 }
 
 /// The work at one program.
@@ -154,20 +109,15 @@ impl Work<'_> {
         variant: ProgramVariant,
     ) -> Result<ProgramChange, ProgramError> {
         let file = request.program.canonicalize().map_err(ProgramError::io(&request.program))?;
-        if let Some(present) = self.present(request, &file)? {
+        if let Some(present) = self.present(request, (&file, variant))? {
             return Ok(present);
         }
         if let Some(error) = forgotten(self.places, &text::text(&file)) {
             return Err(error);
         }
         let library_path = request.library_path.as_deref();
-        let of_file = Launched { program: &file, file: &file, library_path };
-        let graph = refuse::graph(&of_file)?;
-        refuse::check((&file, &request.program), &graph, variant == ProgramVariant::Fixed)?;
-        if self.places.guarded {
-            guard::check(&graph).map_err(|reason| ProgramError::declined(&file, reason))?;
-        }
-        drop(graph);
+        let fixed = variant == ProgramVariant::Fixed;
+        choose::permitted(self.places, (&request.program, &file), library_path, fixed)?;
         let place = choose::place(self.places, &request.program, &file)?;
         let program = match &place {
             ProgramPlace::Diversion { .. } => file.clone(),
@@ -192,7 +142,7 @@ impl Work<'_> {
         };
         let mut journal = Journal::begin(&self.places.state, state)?;
         match self.begun(&mut journal, &mut original) {
-            Ok(()) => Ok(installed(request, &file, &journal)),
+            Ok(()) => Ok(told::installed(request, &file, &journal)),
             Err(ProgramError::Stopped) => Err(ProgramError::Stopped),
             Err(error) => Err(self.undone(journal, error)),
         }
@@ -256,22 +206,18 @@ impl Work<'_> {
     fn present(
         &self,
         request: &ProgramRequest,
-        file: &Path,
+        (file, variant): (&Path, ProgramVariant),
     ) -> Result<Option<ProgramChange>, ProgramError> {
         let (journals, _) = journal::all(&self.places.state)?;
         for journal in journals {
+            let is_diverted = matches!(journal.state.place, ProgramPlace::Diversion { .. });
             let program = journal.program();
             let is_it = program == file
                 || program == request.program
+                || (is_diverted && made::original(&journal) == file)
                 || journal.run().canonicalize().is_ok_and(|run| run == file);
             if is_it && journal.state.step == InstallStep::InPlace {
-                let mut report = installed(request, file, &journal);
-                let (used, stale) = made::freshness(&journal);
-                if !used {
-                    let why = stale.map_or(String::new(), |why| format!(": {why}"));
-                    report.notes.push(format!("It starts its original now{why}. Renew it."));
-                }
-                return Ok(Some(ProgramChange { outcome: ProgramOutcome::Present, ..report }));
+                return told::present(request, (file, variant), &journal).map(Some);
             }
             if is_it {
                 undo(self.places, journal, self.stop)?;
@@ -294,46 +240,4 @@ pub(crate) fn not_faster(gain: &made::Gain) -> String {
         Verdict::Slower => format!("it would be slower: {}", gain.words),
         _ => format!("it is not measurably faster: {}", gain.words),
     }
-}
-
-fn installed(request: &ProgramRequest, file: &Path, journal: &Journal) -> ProgramChange {
-    let state = &journal.state;
-    ProgramChange {
-        named: request.named.clone(),
-        program: Some(state.program.clone()),
-        outcome: ProgramOutcome::Installed,
-        reason: None,
-        advice: None,
-        variant: Some(state.variant),
-        place: Some(state.place.clone()),
-        gain: state.gain,
-        notes: notes(request, file, journal),
-    }
-}
-
-fn notes(request: &ProgramRequest, file: &Path, journal: &Journal) -> Vec<String> {
-    let mut notes = Vec::new();
-    match &journal.state.place {
-        ProgramPlace::Diversion { original, .. } => {
-            if request.program != file {
-                notes.push(format!(
-                    "{} is a link to {}: the bundle takes the place of that file, so all names that \
-                     lead to it start the bundle",
-                    request.program.display(),
-                    file.display()
-                ));
-            }
-            let names = Path::new(&text::name(original)).metadata().map_or(1, |data| data.nlink());
-            if names > 1 {
-                notes
-                    .push(format!("{} other names of the same file start the original", names - 1));
-            }
-        }
-        ProgramPlace::Folder { link, .. } => {
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let link = PathBuf::from(text::name(link));
-            notes.extend(linked::advice(&link, &request.program, &path));
-        }
-    }
-    notes
 }

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 const STATE: &str = "state.json";
 const BUNDLE: &str = "bundle";
 const NEXT: &str = "next";
+const WRITTEN_TO: &str = "somebody has written another program to this file, perhaps by the name of the installed \
+                          one or through its link; copy it elsewhere if it is needed, and delete it to go on; \
+                          nothing was changed";
 /// The largest state file that is read; real ones have a few hundred bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -76,8 +79,19 @@ impl Journal {
     }
 
     /// Whether the bundle is one that was verified: what is there where headstart was killed may not be.
+    ///
+    /// # Errors
+    /// Somebody has written to it, as by its other name. That is not to be lost.
     pub(crate) fn is_verified(&self) -> Result<bool, ProgramError> {
-        self.is_ours(&self.run())
+        let run = self.run();
+        if !swap::is_there(&run)? {
+            return Ok(false);
+        }
+        match self.is_ours(&run)? {
+            true => Ok(true),
+            false if bundle::is_as_made(&self.bundle()) => Ok(false),
+            false => Err(ProgramError::in_the_way(&run, WRITTEN_TO)),
+        }
     }
 
     /// Whether headstart has put the file there.

@@ -29,6 +29,7 @@ mod list;
 mod made;
 mod placed;
 mod places;
+mod profile;
 mod refuse;
 mod remove;
 mod renew;
@@ -36,8 +37,10 @@ mod stop;
 mod swap;
 #[cfg(test)]
 mod tests;
+mod told;
 mod workshop;
 
+pub use choose::is_diverted_by_path;
 pub use dpkg::Dpkg;
 pub use error::ProgramError;
 pub use guard::{of_another, replaceable};

@@ -17,8 +17,13 @@ fn link(journal: &Journal) -> Option<PathBuf> {
     }
 }
 
-/// Whether a link can be made.
-pub(crate) fn is_free(link: &Path) -> Result<(), ProgramError> {
+/// Whether a link can be made. One that leads into the folder of all programs, and to none there, goes: it
+/// is left of a program whose state is gone.
+pub(crate) fn is_free(link: &Path, state: &Path) -> Result<(), ProgramError> {
+    let is_left = |target: PathBuf| target.starts_with(state) && !target.exists();
+    if std::fs::read_link(link).is_ok_and(is_left) {
+        swap::remove(link)?;
+    }
     match link.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(ProgramError::io(link)(error)),
@@ -37,7 +42,7 @@ pub(crate) fn put_in_place(
     stop: &Stop,
 ) -> Result<(), ProgramError> {
     let Some(link) = link(journal) else { return Ok(()) };
-    is_free(&link)?;
+    is_free(&link, &places.state)?;
     let folder = files::folder_of(&link).to_owned();
     Placed::note_folders(&places.state, &folder)?;
     // What is to be written is noted before.
@@ -73,6 +78,9 @@ pub(crate) fn is_in_place(journal: &Journal) -> bool {
 
 /// Everything is as it was. A link or an entry that somebody has replaced stays.
 pub(crate) fn undo(mut journal: Journal, stop: &Stop) -> Result<(), ProgramError> {
+    if journal.state.step == InstallStep::InPlace {
+        journal.is_verified()?;
+    }
     let _ = journal.reach(InstallStep::Removing);
     stop.here()?;
     if let Some(link) = link(&journal).filter(|_| is_in_place(&journal)) {

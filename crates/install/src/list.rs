@@ -1,7 +1,7 @@
 //! What is installed, and what has become of it.
 
 use crate::journal::{self, Journal};
-use crate::{InstallPlaces, ProgramError, linked, made, swap};
+use crate::{InstallPlaces, ProgramError, forgotten, linked, made, swap};
 use model::{InstallStep, ListedProgram, PROGRAMS_SCHEMA, ProgramList, ProgramPlace, text};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,16 +15,21 @@ const BLOCK: u64 = 512;
 /// The folder of all programs cannot be read.
 pub fn list(places: &InstallPlaces) -> Result<ProgramList, ProgramError> {
     let (journals, unreadable) = journal::all(&places.state)?;
+    let forgotten = forgotten::all(places);
+    let is_busy = os::locks::holder(&places.state).is_some();
     Ok(ProgramList {
         schema: PROGRAMS_SCHEMA,
-        programs: journals.iter().map(listed).collect(),
-        unreadable: unreadable.iter().map(ToString::to_string).collect(),
+        programs: journals.iter().map(|journal| listed(journal, is_busy)).collect(),
+        unreadable: unreadable.iter().chain(&forgotten).map(ToString::to_string).collect(),
     })
 }
 
-fn listed(journal: &Journal) -> ListedProgram {
+fn listed(journal: &Journal, is_busy: bool) -> ListedProgram {
     let state = &journal.state;
     let (used, reason) = match not_in_place(journal) {
+        Some(_) if is_busy && state.step != InstallStep::InPlace => {
+            (false, Some("another headstart is at work, perhaps at this program".to_owned()))
+        }
         Some(reason) => (false, Some(reason)),
         None => made::freshness(journal),
     };

@@ -2,7 +2,7 @@
 
 use crate::dpkg::Owner;
 use crate::made::Launched;
-use crate::{Dpkg, ProgramError};
+use crate::{Dpkg, ProgramError, profile};
 use files::{Privilege, privilege};
 use image::ImageError;
 use image::elf::Loadable;
@@ -75,6 +75,8 @@ const HOOKS: [&str; 3] =
     ["/usr/share/initramfs-tools/hooks", "/etc/initramfs-tools/hooks", "/usr/lib/dracut/modules.d"];
 /// AppArmor's folder of profiles.
 const PROFILES: &str = "/etc/apparmor.d";
+/// Folders within folders.
+const DEEPEST: u32 = 3;
 /// More than such a script or profile has.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -117,14 +119,16 @@ pub(crate) fn check(
     }
     let names = [Some(name), named.file_name()].into_iter().flatten().filter_map(OsStr::to_str);
     let names: Vec<&str> = names.collect();
-    if let Some(hook) = naming(&HOOKS, &names, |_| true) {
+    let in_script = |line: &str| words(line).any(|word| names.contains(&word));
+    if let Some(hook) = naming(&HOOKS, &[], &in_script) {
         return declined(format!(
             "{} names it and may copy it into the system that starts the machine (initramfs), where it \
              would be without its original",
             hook.display()
         ));
     }
-    if let Some(profile) = naming(&[PROFILES], &names, |line| line.contains('/')) {
+    let in_profile = |line: &str| names.iter().any(|name| profile::names(line, name));
+    if let Some(profile) = naming(&[PROFILES], &profile::OTHERS, &in_profile) {
         return declined(format!(
             "a profile of AppArmor names it ({}) and may keep it from starting the original",
             profile.display()
@@ -147,27 +151,35 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The first text in these folders, or in folders within, that has one of `names` as a word of its own, in
-/// a line of this kind that is no comment.
-fn naming(folders: &[&str], names: &[&str], is_meant: fn(&str) -> bool) -> Option<PathBuf> {
-    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let within = folders.iter().flat_map(|folder| entries(Path::new(folder)));
-    let mut texts: Vec<PathBuf> = within
-        .flat_map(|entry| match entry.path().is_dir() {
-            true => entries(&entry.path()).map(|entry| entry.path()).collect(),
-            false => vec![entry.path()],
-        })
-        .collect();
+/// The first text in these folders, or in folders within other than `skipped`, with a line of this kind that
+/// is no comment.
+fn naming(folders: &[&str], skipped: &[&str], is_meant: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+    let mut texts = Vec::new();
+    for folder in folders {
+        collect(Path::new(folder), skipped, DEEPEST, &mut texts);
+    }
     texts.sort();
-    let has_name = |text: &str| {
-        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
-        lines
-            .filter(|line| is_meant(line))
-            .any(|line| words(line).any(|word| names.contains(&word)))
+    let has_line = |text: &str| {
+        let mut lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        lines.any(is_meant)
     };
-    let is_small = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() < MOST_BYTES);
-    let mut texts = texts.into_iter().filter(is_small);
-    texts.find(|path| std::fs::read_to_string(path).is_ok_and(|text| has_name(&text)))
+    texts.into_iter().find(|path| std::fs::read_to_string(path).is_ok_and(|text| has_line(&text)))
+}
+
+fn collect(folder: &Path, skipped: &[&str], deepest: u32, texts: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_skipped = skipped.iter().any(|name| entry.file_name() == *name);
+        match path.metadata() {
+            Ok(data) if data.is_dir() && !is_skipped => {
+                if let Some(deepest) = deepest.checked_sub(1) {
+                    collect(&path, skipped, deepest, texts);
+                }
+            }
+            Ok(data) if data.is_file() && data.len() < MOST_BYTES => texts.push(path),
+            _ => {}
+        }
+    }
 }
 
 /// Parts of a line that may be names of programs.
@@ -234,21 +246,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_found_where_a_text_names_them() {
+    fn programs_are_found_where_a_script_names_them() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        std::fs::create_dir(at("90own")).unwrap();
+        std::fs::create_dir_all(at("90own/deep")).unwrap();
         let script = "# not this one\ninst_multiple -o \\\n    two \\\n    /usr/bin/three\n\
                       for p in four; do copy_exec \"/sbin/$p\"; done\n";
-        std::fs::write(at("90own/setup.sh"), script).unwrap();
-        std::fs::write(at("profile"), "  /usr/bin/{five,six-2} rix,\n  capability seven,\n")
-            .unwrap();
+        std::fs::write(at("90own/deep/setup.sh"), script).unwrap();
         let path = folder.path().display().to_string();
-        let is_named = |name: &str| naming(&[&path], &[name], |_| true).is_some();
-        let named = ["two", "three", "four", "five", "six-2", "seven"].map(is_named);
-        assert_eq!((named, is_named("one"), is_named("six")), ([true; 6], false, false));
-        let in_paths = |name: &str| naming(&[&path], &[name], |line| line.contains('/')).is_some();
-        assert_eq!(["five", "seven"].map(in_paths), [true, false]);
-        assert!(naming(&["/nonexistent"], &["two"], |_| true).is_none());
+        let is_named = |name: &str| {
+            let is_meant = |line: &str| words(line).any(|word| word == name);
+            naming(&[&path], &[], &is_meant).is_some()
+        };
+        let named = ["two", "three", "four"].map(is_named);
+        assert_eq!((named, is_named("one"), is_named("tw")), ([true; 3], false, false));
+        assert!(naming(&[&path], &["90own"], &|_| true).is_none());
+        assert!(naming(&["/nonexistent"], &[], &|_| true).is_none());
     }
 }

@@ -1,12 +1,12 @@
 //! Everything is as it was before programs were installed.
 
 use crate::diversion::Diversion;
-use crate::forgotten::forgotten;
-use crate::install::failed;
+use crate::forgotten::{self, forgotten};
 use crate::journal::{self, Journal};
 use crate::stop::Stop;
+use crate::told::failed;
 use crate::workshop::Workshop;
-use crate::{InstallPlaces, ProgramError, linked};
+use crate::{InstallPlaces, ProgramError, linked, made};
 use model::{PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace, ProgramsReport};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -60,7 +60,8 @@ type UnknownName = (String, ProgramError);
 
 fn is_called(journal: &Journal, name: &str) -> bool {
     let (program, named) = (journal.program(), Path::new(name));
-    let files = [program.canonicalize().ok(), journal.run().canonicalize().ok()];
+    let original = made::original(journal);
+    let files = [&program, &journal.run(), &original].map(|path| path.canonicalize().ok());
     let leads = |path: &Path| {
         let real = path.canonicalize().ok();
         real.is_some() && files.contains(&real)
@@ -119,7 +120,10 @@ impl Begun {
         let (journals, unreadable) = journal::all(&places.state)?;
         match which {
             // They may be in place, and nothing is known of them.
-            Which::All => report.programs.extend(unreadable.iter().map(unread)),
+            Which::All => {
+                report.programs.extend(unreadable.iter().map(unread));
+                report.programs.extend(forgotten::all(places).iter().map(unread));
+            }
             Which::Named(_) => report.notes.extend(unreadable.iter().map(ToString::to_string)),
         }
         let (meant, unknown) = which.of(places, journals);

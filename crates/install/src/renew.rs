@@ -1,11 +1,12 @@
 //! Programs that are stale are made again, and what was interrupted is ended.
 
-use crate::diversion::Diversion;
-use crate::install::{Work, failed, not_faster, started};
+use crate::diversion::{Diversion, missing};
+use crate::install::{Work, not_faster, started};
 use crate::journal::{self, Journal};
 use crate::made::{self, Launched, Original};
 use crate::remove::{Begun, Which, close, removed, undo};
 use crate::stop::Stop;
+use crate::told::failed;
 use crate::{InstallPlaces, ProgramError, guard, hash, linked, refuse, swap};
 use model::{
     InstallStep, ProgramChange, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
@@ -62,12 +63,17 @@ impl Work<'_> {
             return Ok(report);
         }
         let is_linked = self.is_in_place(&journal)?;
+        let is_verified = journal.is_verified()?;
         journal::remove_folder(&journal.next())?;
+        let dpkg = self.places.dpkg.as_ref();
+        if let Some(diversion) = dpkg.and_then(|dpkg| Diversion::of(&journal, dpkg, self.stop)) {
+            diversion.hand_on_rights(&journal)?;
+        }
         let (used, stale) = made::freshness(&journal);
         if !used {
             return self.make_again(named, journal, stale);
         }
-        if !journal.is_verified()? {
+        if !is_verified {
             let reason = "it was not verified when it was last made".to_owned();
             return self.make_again(named, journal, Some(reason));
         }
@@ -99,21 +105,21 @@ impl Work<'_> {
         if swap::is_there(&original)? {
             return Ok(None);
         }
-        let is_owned = match (&journal.state.place, &self.places.dpkg) {
+        let owner = match (&journal.state.place, &self.places.dpkg) {
             (ProgramPlace::Diversion { known_as, .. }, Some(dpkg)) => {
-                dpkg.owner(Path::new(&text::name(known_as)))?.is_some()
+                match dpkg.owner(Path::new(&text::name(known_as)))? {
+                    Some(owner) => owner.package,
+                    None => return Ok(Some("its package was removed".to_owned())),
+                }
             }
             // It may be on a disk that is not there now.
-            _ => true,
-        };
-        match is_owned {
-            true => {
+            _ => {
                 let found = "it is not there now, so the bundle made from it is not renewed; put it back, \
-                             or take it out of the installed programs";
-                Err(ProgramError::in_the_way(&original, found))
+                             or remove it from the installed programs";
+                return Err(ProgramError::in_the_way(&original, found));
             }
-            false => Ok(Some("its package was removed".to_owned())),
-        }
+        };
+        Err(ProgramError::in_the_way(&original, missing(&owner)))
     }
 
     /// Whether the present bundle is what is started, rather than the one before.
@@ -135,7 +141,10 @@ impl Work<'_> {
             ProgramPlace::Diversion { .. } if swap::same(&program, &journal.run()) => Ok(true),
             ProgramPlace::Diversion { .. } => match journal.is_ours(&program)? {
                 // A copy, where the bundle is in another file system.
-                true => Ok(hash::of(&program)? == hash::of(&journal.run())?),
+                true => {
+                    let run = journal.run();
+                    Ok(swap::is_there(&run)? && hash::of(&program)? == hash::of(&run)?)
+                }
                 false => {
                     let found = "somebody has replaced it, so it is not renewed; remove it from the \
                                  installed programs";
@@ -171,11 +180,16 @@ impl Work<'_> {
             program: program.clone(),
             found: format!("it starts its original, {reason}"),
         };
-        if self.places.guarded
-            && let Ok(graph) = refuse::graph(&launched)
-            && let Err(reason) = guard::check(&graph)
-        {
-            return Err(stays(format!("and is not renewed: {reason}")));
+        if let Ok(graph) = refuse::graph(&launched) {
+            if self.places.guarded
+                && let Err(reason) = guard::check(&program, &graph, library_path)
+            {
+                return Err(stays(format!("and is not renewed: {reason}")));
+            }
+            let fixed = journal.state.variant == ProgramVariant::Fixed;
+            if let Err(error) = refuse::check((&program, &program), &graph, fixed) {
+                return self.given_up(named, journal, error);
+            }
         }
         if let Some(reason) = refuse::kind(&file) {
             return self.given_up(named, journal, ProgramError::declined(&program, reason));
@@ -195,6 +209,7 @@ impl Work<'_> {
             Ok(()) => return Ok(renewed(named, &journal, ProgramOutcome::Renewed, stale)),
             Err(error) => error,
         };
+        journal::remove_folder(&journal.next())?;
         if launched.stamps() != stamps {
             return Err(stays(format!("as its files changed while it was renewed ({error})")));
         }
@@ -261,6 +276,9 @@ impl Work<'_> {
 /// The bundle that was verified takes the place of the old one, in one step.
 fn take_over(journal: &Journal) -> Result<(), ProgramError> {
     let (next, bundle) = (journal.next(), journal.bundle());
+    if !swap::is_there(&bundle)? {
+        return std::fs::rename(&next, &bundle).map_err(ProgramError::io(&bundle));
+    }
     if files::exchange(&next, &bundle).is_err() {
         // Not every file system can do that. What is made once more replaces each file.
         made::make(journal, &bundle)?;

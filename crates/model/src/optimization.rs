@@ -136,6 +136,9 @@ pub struct ProgramReport {
     /// Why it has no best variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why the launch would not start what is installed for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_replaced: Option<String>,
     /// What the environment tells the loader when the launch starts it: names and values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<(String, String)>,

@@ -15,7 +15,9 @@ pub struct CommandWords {
     pub install: &'static str,
     /// As [`CommandWords::install`], at fixed addresses.
     pub install_fixed: &'static str,
-    /// The option of that for LD_LIBRARY_PATH of the program's launches.
+    /// The command that makes a bundle in a folder, without the program.
+    pub bundle: &'static str,
+    /// The option of the command that installs for LD_LIBRARY_PATH of the program's launches.
     pub install_library_path: &'static str,
     /// The command that gives a bundle other fixed addresses.
     pub rerandomize: &'static str,

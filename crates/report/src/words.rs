@@ -209,6 +209,7 @@ mod tests {
         keep_best: "",
         install: "",
         install_fixed: "",
+        bundle: "",
         install_library_path: "",
         rerandomize: "",
     };

@@ -58,6 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let request = |program| request(program, launch.clone(), library_path.cloned());
     let requests = arguments.programs.iter().map(request).collect::<Result<Vec<_>>>()?;
     let places = arguments.scope.places(arguments.into.as_deref())?;
+    programs::leave_working_folder()?;
     os::interrupt::install();
     let line = StatusLine::new();
     let (mut done, all) = (0_usize, requests.len());

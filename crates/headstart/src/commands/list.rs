@@ -24,6 +24,7 @@ pub struct Arguments {
 
 /// Lists them.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    programs::leave_working_folder()?;
     let mut list = ProgramList::default();
     let system = if arguments.scope.user { None } else { Some(programs::system()?) };
     // Without a home folder there are none of the user's own.

@@ -7,7 +7,7 @@ mod tests;
 use crate::args::{CommandArgs, LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
 use crate::output;
-use crate::phrases::VIEW_WORDS;
+use crate::programs;
 use crate::progress::StatusLine;
 use anyhow::Result;
 use model::optimization::OptimizationReport;
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match optimized(arguments, &optimize::registry::ALL) {
         Ok(found) => {
             output::print_either(arguments.json, &found, |style| {
-                report::optimize::view(&found, &VIEW_WORDS, style)
+                report::optimize::view(&found, &programs::install_words(), style)
             })?;
             Ok(ExitCode::SUCCESS)
         }

@@ -31,6 +31,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Err(Usage("a program has no name".to_owned()).into());
     }
     let places = arguments.scope.places(None)?;
-    let report = install::remove(&places, &programs::which(&arguments.programs, arguments.all))?;
+    let which = programs::which(&arguments.programs, arguments.all);
+    programs::leave_working_folder()?;
+    let report = install::remove(&places, &which)?;
     programs::tell(report, arguments.json, false)
 }

@@ -41,6 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let _ = os::background::stand_back();
     let line = if arguments.quiet { StatusLine::silent() } else { StatusLine::new() };
     let which = programs::which(&arguments.programs, arguments.programs.is_empty());
+    programs::leave_working_folder()?;
     let mut observe = |name: &str| line.show(0.0, format!("renewing {name}"));
     // Who types it wants an answer.
     let wait = if arguments.quiet { PACKAGES } else { Duration::ZERO };

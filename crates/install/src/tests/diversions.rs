@@ -1,11 +1,11 @@
 //! Diverted programs.
 
 use super::tree::{BUNDLE, NEW, OLD, World, ended_everywhere};
-use crate::ProgramError;
 use crate::diversion::Diversion;
 use crate::journal::Journal;
 use crate::remove::{Which, remove, undo};
 use crate::stop::Stop;
+use crate::{ProgramError, list};
 use model::InstallStep;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -224,7 +224,10 @@ fn where_the_state_is_gone_it_is_told_how_the_original_comes_back() {
     let Some(world) = World::new() else { return };
     let before = world.tree();
     install(&world, &Stop::default()).unwrap();
+    assert!(list(&world.places).unwrap().unreadable.is_empty());
     fs::remove_dir_all(&world.places.state).unwrap();
+    let told = list(&world.places).unwrap().unreadable;
+    assert!(told.len() == 1 && told[0].contains("dpkg-divert"), "{told:?}");
     for name in [world.program(), world.original()] {
         let which = Which::Named(vec![name.display().to_string()]);
         let report = remove(&world.places, &which).unwrap();
@@ -241,4 +244,19 @@ fn where_the_state_is_gone_it_is_told_how_the_original_comes_back() {
     }
     assert_eq!((world.started(), world.diversions()), (OLD.to_owned(), String::new()));
     assert_eq!(world.tree(), before);
+}
+
+/// The bundle and the program are two names of one file.
+#[test]
+fn what_is_written_over_an_installed_program_is_not_taken_for_a_bundle() {
+    let Some(world) = World::new() else { return };
+    install(&world, &Stop::default()).unwrap();
+    assert!(world.journal().unwrap().is_verified().unwrap());
+    fs::write(world.program(), "somebody's own").unwrap();
+    let journal = world.journal().unwrap();
+    assert_eq!(fs::read_to_string(journal.run()).unwrap(), "somebody's own");
+    assert!(matches!(journal.is_verified(), Err(ProgramError::InTheWay { .. })));
+    let refused = undo(&world.places, journal, &Stop::default());
+    assert!(matches!(refused, Err(ProgramError::InTheWay { .. })), "{refused:?}");
+    assert_eq!(world.started(), "somebody's own");
 }

@@ -22,6 +22,7 @@ pub(crate) fn program(part: &Part) -> ProgramReport {
         high: figures.high,
         variable: part.way.and_then(|way| way.variable()).map(str::to_owned),
         reason: if best.is_none() { Some(reason(part)) } else { None },
+        not_replaced: None,
         environment: environment.map(|(name, value)| (name.clone(), text(value))).collect(),
     }
 }

@@ -178,7 +178,10 @@ fn of_part(folder: &Path, part: &KeptPart, found: &mut BundleVerification) {
             if found.changes.is_empty() && !of_part.used {
                 (found.starts, found.noticed) = (of_part.starts, of_part.noticed);
                 found.instead = of_part.instead;
+                let why = of_part.reason.map_or(String::new(), |why| format!(", as {why}"));
+                found.reason = Some(format!("{} is started, not its bundle{why}", part.program));
             }
+            found.used &= of_part.used;
             found.changes.extend(of_part.changes);
         }
         Err(error) => {

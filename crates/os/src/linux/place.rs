@@ -99,8 +99,9 @@ fn refused(error: io::Error) -> LaunchError {
     LaunchError::NotPermitted {
         mechanism: MECHANISM,
         reason: format!(
-            "the kernel refuses mount namespaces ({error}); run headstart as root, or allow user \
-             namespaces (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces)"
+            "the kernel refuses mounts in a namespace ({error}); run headstart as root, or allow user \
+             namespaces (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces); within \
+             chroot, the new root has to be a mount point (mount --bind ROOT ROOT)"
         ),
     }
 }

@@ -125,6 +125,18 @@ pub(super) fn next_step(
         );
         steps += &(style.wrap(&style.terminal(&text), 2) + "\n");
     }
+    let (in_place, elsewhere): (Vec<_>, Vec<_>) =
+        in_place.into_iter().partition(|program| program.not_replaced.is_none());
+    for program in elsewhere {
+        let reason = program.not_replaced.as_deref().unwrap_or_default();
+        let path = quoted(&program.path);
+        let text = format!(
+            "The launch starts {path} by its path, and nothing can be installed there: {reason}. Let the \
+             launch start a bundle of it instead: {} {path}.",
+            words.bundle
+        );
+        steps += &(style.wrap(&style.terminal(&text), 2) + "\n");
+    }
     if !in_place.is_empty() {
         // Lines of their own, which can be copied.
         steps += "To make every such launch faster:\n";

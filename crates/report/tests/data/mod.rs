@@ -20,6 +20,7 @@ pub const WORDS: CommandWords = CommandWords {
     keep_best: "the same command with --out DIR",
     install: "headstart install",
     install_fixed: "headstart install --fixed",
+    bundle: "headstart bundle --out DIR",
     install_library_path: "--library-path",
     rerandomize: "headstart rerandomize",
 };

@@ -1,9 +1,11 @@
 //! What `optimize` found, told with the options that help.
 
+use crate::programs;
 use model::figures::{count, plural};
 use model::optimization::{OptimizationReport, VariantReport, VariantState};
-use model::{CalledModule, quoted};
+use model::{CalledModule, quoted, text};
 use optimize::{Optimized, VariantReason};
+use std::path::Path;
 
 /// The report with what helps. `tested` says whether the user has a test.
 pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
@@ -12,9 +14,24 @@ pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
         variant.reason = reason.as_ref().map(words);
     }
     allow_fixed(&mut report);
+    replaced(&mut report);
     report.notes.splice(0..0, uncompared.iter().map(|stream| note(stream, tested)));
     report.notes.extend(scattered.first().map(|module| order(module, &report)));
     report
+}
+
+/// Whether the launch would start what is installed in the place of a program that it starts by its path.
+fn replaced(report: &mut OptimizationReport) {
+    let own = report.program.clone();
+    for program in &mut report.programs {
+        if program.best.is_none() || program.variable.is_some() || program.path == own {
+            continue;
+        }
+        let set = program.environment.iter().find(|(name, _)| name == "LD_LIBRARY_PATH");
+        let library_path = set.map(|(_, value)| text::name(value));
+        let path = text::name(&program.path);
+        program.not_replaced = programs::not_replaced(Path::new(&path), library_path.as_deref());
+    }
 }
 
 /// Programs of which none but variants without ASLR can be made, and those were not allowed.
