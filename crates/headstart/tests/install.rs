@@ -206,6 +206,9 @@ fn a_program_that_somebody_has_written_over_a_bundle_is_not_lost() {
         assert!(one["reason"].as_str().unwrap().contains("written another program"), "{report}");
         assert_eq!(world.started().0, "own\n");
     }
+    let (list, _) = world.json(&["list"]);
+    let reason = list["programs"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("written another program"), "{list}");
     fs::remove_file(&run).unwrap();
     let (report, _) = world.json(&["renew"]);
     assert_eq!(report["programs"][0]["outcome"], "renewed", "{report}");

@@ -116,17 +116,34 @@ fn a_bundle_of_a_script_names_the_program_that_takes_the_time() {
         assert!(!Path::new(&out).exists(), "nothing is made");
         stderr(&output)
     };
-    let install = format!("headstart install {}", stage.program.display());
+    // No package owns it, so nothing is installed at its path.
+    let instead = format!("headstart bundle --out DIR {}", stage.program.display());
     let said = refused(text(&stage.script), &[]);
-    assert!(said.contains("is a script") && said.contains(&install), "{said}");
+    assert!(said.contains("is a script") && said.contains(&instead), "{said}");
+    assert!(said.contains("Nothing can be installed in its place ("), "{said}");
     let script = format!("#!/bin/sh\nexec $0-not || '{}'\n", stage.program.display());
     let unread = testkit::script(stage.folder.path(), "unread", &script);
     let said = refused(text(&unread), &[]);
-    assert!(said.contains("headstart optimize -- ") && !said.contains(&install), "{said}");
+    assert!(said.contains("headstart optimize -- ") && !said.contains(&instead), "{said}");
     let script = format!("#!/bin/sh\nX='{}'\n$X\n$X\n$X\n$X\n", stage.program.display());
     let follows = testkit::script(stage.folder.path(), "follows", &script);
     let said = refused(text(&follows), &["argument"]);
-    assert!(said.contains(&install) && said.contains("In this launch"), "{said}");
+    assert!(said.contains(&instead) && said.contains("In this launch"), "{said}");
+}
+
+#[test]
+fn a_script_that_ends_in_a_program_of_a_package_names_what_installs_it() {
+    let (Some(_), Some(git)) = (testkit::find("dpkg-divert"), testkit::find("git")) else {
+        testkit::skip("needs git on Debian");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("#!/bin/sh\nexec {} \"$@\"\n", git.display());
+    let script = testkit::script(folder.path(), "script", &script);
+    let out = folder.path().join("out");
+    let output = run(&["bundle", "--out", text(&out), text(&script)]);
+    let install = format!("headstart install {}", git.display());
+    assert!(stderr(&output).contains(&install), "{}", stderr(&output));
 }
 
 #[test]

@@ -31,7 +31,13 @@ fn listed(journal: &Journal, is_busy: bool) -> ListedProgram {
             (false, Some("another headstart is at work, perhaps at this program".to_owned()))
         }
         Some(reason) => (false, Some(reason)),
-        None => made::freshness(journal),
+        None => match made::freshness(journal) {
+            (true, _) => (true, None),
+            // It may not be a bundle any more.
+            (false, why) => {
+                (false, journal.is_verified().map_or_else(|e| Some(e.to_string()), |_| why))
+            }
+        },
     };
     ListedProgram {
         name: state.name.clone(),

@@ -182,10 +182,22 @@ fn collect(folder: &Path, skipped: &[&str], deepest: u32, texts: &mut Vec<PathBu
     }
 }
 
-/// Parts of a line that may be names of programs.
+/// Parts of a script's line that may be names of programs, and are none of its variables.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let of_name = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
-    line.split(move |letter| !of_name(letter)).filter(|word| !word.is_empty())
+    let mut last = "";
+    let parts = line.split_inclusive(move |letter| !of_name(letter));
+    // What stands before a word tells whether it is a variable.
+    let named = parts.scan("", move |before, part| {
+        let word = part.trim_end_matches(|letter| !of_name(letter));
+        let is_variable = before.ends_with('$') || before.ends_with("${") || last == "for";
+        if !word.is_empty() {
+            last = word;
+        }
+        *before = if word.is_empty() && before.ends_with('$') && part == "{" { "${" } else { part };
+        Some(word).filter(|_| !is_variable).or(Some(""))
+    });
+    named.filter(|word| !word.is_empty())
 }
 
 fn is_own(program: &Path) -> bool {
@@ -251,7 +263,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("90own/deep")).unwrap();
         let script = "# not this one\ninst_multiple -o \\\n    two \\\n    /usr/bin/three\n\
-                      for p in four; do copy_exec \"/sbin/$p\"; done\n";
+                      for six in four; do copy_exec \"/sbin/$five\" \"${five}\"; done\n";
         std::fs::write(at("90own/deep/setup.sh"), script).unwrap();
         let path = folder.path().display().to_string();
         let is_named = |name: &str| {
@@ -259,7 +271,8 @@ mod tests {
             naming(&[&path], &[], &is_meant).is_some()
         };
         let named = ["two", "three", "four"].map(is_named);
-        assert_eq!((named, is_named("one"), is_named("tw")), ([true; 3], false, false));
+        assert_eq!(named, [true; 3]);
+        assert_eq!(["one", "tw", "five", "six"].map(is_named), [false; 4]);
         assert!(naming(&[&path], &["90own"], &|_| true).is_none());
         assert!(naming(&["/nonexistent"], &[], &|_| true).is_none());
     }
