@@ -101,7 +101,7 @@ impl<'a> Diversion<'a> {
 
     /// What an administrator has changed of the program's rights since it was put there is meant for the
     /// program, so the original gets it.
-    pub(crate) fn hand_on_rights(&self, journal: &Journal) -> Result<(), ProgramError> {
+    pub(crate) fn hand_on_rights(&self, journal: &mut Journal) -> Result<(), ProgramError> {
         let (then, now) = (journal.state.rights, rights(&self.program));
         let (Some(then), Some(now)) = (then, now) else { return Ok(()) };
         if journal.state.step < InstallStep::InPlace || !is_there(&self.original)? {
@@ -110,10 +110,13 @@ impl<'a> Diversion<'a> {
         if files::privilege(&self.program).is_some() {
             return Err(ProgramError::in_the_way(&self.program, PRIVILEGED));
         }
-        if then != now {
-            give(&self.original, now).map_err(ProgramError::io(&self.original))?;
+        if then == now {
+            return Ok(());
         }
-        Ok(())
+        give(&self.original, now).map_err(ProgramError::io(&self.original))?;
+        // Once: whatever changes the original makes its bundle stale.
+        journal.state.rights = Some(now);
+        journal.write()
     }
 
     /// Whether the original is where its package puts it; not so where the package was removed.
@@ -136,7 +139,7 @@ impl<'a> Diversion<'a> {
             return Err(ProgramError::in_the_way(&self.original, missing(&owner.package)));
         }
         if found.ours {
-            self.hand_on_rights(&journal)?;
+            self.hand_on_rights(&mut journal)?;
         }
         if found.step > InstallStep::Begun || found.registered || found.same {
             if found.has_original {

@@ -67,7 +67,7 @@ impl Work<'_> {
         journal::remove_folder(&journal.next())?;
         let dpkg = self.places.dpkg.as_ref();
         if let Some(diversion) = dpkg.and_then(|dpkg| Diversion::of(&journal, dpkg, self.stop)) {
-            diversion.hand_on_rights(&journal)?;
+            diversion.hand_on_rights(&mut journal)?;
         }
         let (used, stale) = made::freshness(&journal);
         if !used {

@@ -190,9 +190,15 @@ fn changed_rights_go_to_a_newer_bundle_and_to_the_original() {
     install(&world, &stop).unwrap();
     change(0o700);
     let mut journal = world.journal().unwrap();
+    let diversion = Diversion::of(&journal, world.dpkg(), &stop).unwrap();
+    diversion.hand_on_rights(&mut journal).unwrap();
+    let of_original = || files::Stamp::now(&world.original());
+    let handed = of_original();
+    assert_eq!(mode(&world.original()), 0o700);
     world.make(&journal, "newer");
     Diversion::of(&journal, world.dpkg(), &stop).unwrap().put_in_place(&mut journal).unwrap();
     assert_eq!((mode(&world.program()), world.started().as_str()), (0o700, "newer"));
+    assert_eq!(of_original(), handed, "it would make the bundle stale");
     // Privileges are nothing that a bundle may have.
     change(0o4755);
     let refused = undo(&world.places, world.journal().unwrap(), &stop).unwrap_err().to_string();
