@@ -17,12 +17,17 @@ fn link(journal: &Journal) -> Option<PathBuf> {
     }
 }
 
-/// Whether a link can be made. One that leads into the folder of all programs, and to none there, goes: it
-/// is left of a program whose state is gone.
+/// Whether a link leads into the folder of all programs, and to none there: it is left of a program whose
+/// state is gone.
+fn is_left(link: &Path, state: &Path) -> bool {
+    let target = std::fs::read_link(link);
+    target.is_ok_and(|target| target.starts_with(state) && !target.exists())
+}
+
+/// Whether a link can be made, in the place of one that is left at most.
 pub(crate) fn is_free(link: &Path, state: &Path) -> Result<(), ProgramError> {
-    let is_left = |target: PathBuf| target.starts_with(state) && !target.exists();
-    if std::fs::read_link(link).is_ok_and(is_left) {
-        swap::remove(link)?;
+    if is_left(link, state) {
+        return Ok(());
     }
     match link.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -42,7 +47,11 @@ pub(crate) fn put_in_place(
     stop: &Stop,
 ) -> Result<(), ProgramError> {
     let Some(link) = link(journal) else { return Ok(()) };
-    is_free(&link, &places.state)?;
+    // One that was left leads to the new bundle now.
+    let was_left = is_in_place(journal) || is_left(&link, &places.state);
+    if !was_left {
+        is_free(&link, &places.state)?;
+    }
     let folder = files::folder_of(&link).to_owned();
     Placed::note_folders(&places.state, &folder)?;
     // What is to be written is noted before.
@@ -60,6 +69,9 @@ pub(crate) fn put_in_place(
     stop.here()?;
     swap::make_folder(&folder)?;
     stop.here()?;
+    if was_left {
+        swap::remove(&link)?;
+    }
     symlink(journal.run(), &link).map_err(ProgramError::io(&link))?;
     files::sync_folder_of(&link)?;
     stop.here()?;
