@@ -293,6 +293,7 @@ fn figures(plan: &Plan<'_>, tables: &Tables, relocated: &[Relocated], bytes: u64
         bound: relocated.iter().map(|module| module.work.references).sum(),
         looked_up: plan.fixups.references.all.len() as u64,
         relative: if fixed { 0 } else { tables.relocations.relative.len() as u64 },
+        idle: plan.idle as u64,
         joined: plan.layout.joined as u64,
     }
 }

@@ -152,6 +152,8 @@ pub struct BundleFigures {
     pub looked_up: u64,
     /// Addresses that the loader still adjusts.
     pub relative: u64,
+    /// Initializers and finalizers that do nothing, and are left out.
+    pub idle: u64,
     /// Modules whose constants are mapped with their code, as there are more parts than one file
     /// can have.
     pub joined: u64,

@@ -27,12 +27,13 @@ pub fn made(
     };
     let sentence = format!(
         "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {} and \
-         {adjusts}.",
+         {adjusts}{}.",
         style.terminal(&manifest.program),
         plural(merged.saturating_sub(1), "library", "libraries"),
         model::figures::bytes(figures.bytes),
         plural(figures.bound, "reference", "references"),
         plural(figures.looked_up, "symbol", "symbols"),
+        left_out(figures.idle),
     );
     let mut view = style.paint(Tint::Name, &style.terminal(run)) + "\n";
     view += &(style.wrap(&sentence, 0) + "\n");
@@ -57,6 +58,15 @@ pub fn made(
         ));
     }
     view + &style.notes(&notes)
+}
+
+/// What is not called any more.
+fn left_out(idle: u64) -> String {
+    match idle {
+        0 => String::new(),
+        1 => "; an initializer or finalizer that does nothing is left out".to_owned(),
+        _ => format!("; {} initializers and finalizers that do nothing are left out", count(idle)),
+    }
 }
 
 /// What is read ahead, and where that is known from.

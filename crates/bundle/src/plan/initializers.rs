@@ -1,10 +1,12 @@
-//! Functions that run before and after the program, of all modules, in the loader's order.
+//! Functions that run before and after the program, of all modules, in the loader's order, but for
+//! those that do nothing.
 
 use crate::plan::fixups::{Fixup, Fixups, Value};
+use crate::plan::idle::{self, MergedCode};
 use crate::plan::layout::{Layout, Member};
 use image::elf::spec;
 use loader::Graph;
-use model::{ModuleId, Va};
+use model::{BundleVa, ModuleId, Va};
 
 /// Values of the words of the arrays.
 #[derive(Default)]
@@ -20,6 +22,16 @@ pub(crate) struct Functions {
     pub(crate) library_finalizers: Vec<Value>,
     /// DT_FINI_ARRAY, which is gone through from its end.
     pub(crate) fini: Vec<Value>,
+    /// How many do nothing, and are left out.
+    pub(crate) idle: usize,
+}
+
+impl Functions {
+    /// How many are called.
+    fn count(&self) -> usize {
+        let early = self.library_initializers.len() + self.init.len();
+        early + self.library_finalizers.len() + self.fini.len()
+    }
 }
 
 /// Collects what the merged modules have.
@@ -31,21 +43,38 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
         let is_program = module == ModuleId::PROGRAM;
         let one = |tag| single(member, tag);
         let array = |tag, size| array(member, fixups, tag, size);
+        let code = MergedCode { member, fixups };
+        let before = functions.count();
+        let first: Vec<Value> = one(spec::DT_INIT)
+            .into_iter()
+            .chain(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ))
+            .collect();
+        // Backwards: first the array from its end, then this one.
+        let last: Vec<Value> = one(spec::DT_FINI)
+            .into_iter()
+            .chain(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ))
+            .collect();
+        let all = first.len() + last.len();
         let early =
             if is_program { &mut functions.init } else { &mut functions.library_initializers };
-        early.extend(one(spec::DT_INIT));
-        early.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
-        // Backwards: first the array from its end, then this one.
+        early.extend(busy(first, |at| idle::is_idle_initializer(&code, at)));
         let late = !is_program && alone;
         let end = if late { &mut functions.library_finalizers } else { &mut functions.fini };
-        end.extend(one(spec::DT_FINI));
-        end.extend(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ));
+        end.extend(busy(last, |at| idle::is_idle_finalizer(&code, at)));
+        functions.idle += before + all - functions.count();
         if is_program {
             let early = array(spec::DT_PREINIT_ARRAY, spec::DT_PREINIT_ARRAYSZ);
             functions.preinit.extend(early);
         }
     }
     functions
+}
+
+/// Those that do something.
+fn busy(functions: Vec<Value>, is_idle: impl Fn(BundleVa) -> bool) -> impl Iterator<Item = Value> {
+    functions
+        .into_iter()
+        .filter(move |function| !matches!(function, Value::Address(at) if is_idle(*at)))
 }
 
 /// Whether no module outside has something to finalize, which would have to come after that of

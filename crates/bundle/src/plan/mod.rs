@@ -6,6 +6,7 @@ pub(crate) mod exports;
 pub(crate) mod file_order;
 pub(crate) mod fixups;
 pub(crate) mod freshness;
+pub(crate) mod idle;
 mod initializers;
 pub(crate) mod layout;
 mod loader_names;
@@ -84,6 +85,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) names: Vec<Vec<u8>>,
     pub(crate) own: OwnData,
     pub(crate) preamble: Preamble,
+    /// How many initializers and finalizers do nothing, and are left out.
+    pub(crate) idle: usize,
     /// That of the program.
     pub(crate) ident: Identification,
     /// Where the file is entered.
@@ -120,5 +123,6 @@ pub(crate) fn plan<'a>(
         dependencies,
         names,
         own,
+        idle: functions.idle,
     })
 }

@@ -65,6 +65,11 @@ impl<'a> References<'a> {
         number
     }
 
+    /// Name of what a reference is to.
+    pub(crate) fn name(&self, reference: ReferenceId) -> &'a [u8] {
+        self.all.get(reference.0 as usize).map_or(&[], |(reference, ..)| reference.name)
+    }
+
     /// What the symbols of the bundle were bound to in the original, from the first reference on.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (SymbolIndex, SymbolRef)> {
         (0..).map(|number| ReferenceId(number).symbol()).zip(self.definitions.iter().copied())

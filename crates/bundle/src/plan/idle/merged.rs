@@ -1,0 +1,87 @@
+//! A merged module's memory as it will be before any code runs.
+
+use super::machine::{Memory, Value};
+use crate::plan::fixups::{self, Fixups};
+use crate::plan::layout::Member;
+use image::elf::spec;
+use model::{BundleVa, Va};
+
+/// Name of the C library's function.
+const FINALIZE: &[u8] = b"__cxa_finalize";
+
+/// A module, and what its relocations become.
+pub(crate) struct MergedCode<'m, 'a> {
+    pub(crate) member: &'m Member<'a>,
+    pub(crate) fixups: &'m Fixups<'a>,
+}
+
+impl MergedCode<'_, '_> {
+    /// An address of the bundle as one of the module's own.
+    fn own(&self, at: BundleVa) -> Va {
+        Va(at.0.wrapping_sub(self.member.base))
+    }
+
+    fn has_flag(&self, at: Va, flag: u32) -> bool {
+        let part = self.member.parts.iter().find(|part| part.holds(at));
+        part.is_some_and(|part| part.flags & flag != 0)
+    }
+
+    /// Whether nothing writes there but relocation.
+    fn is_constant(&self, at: Va) -> bool {
+        let protected = self.member.image.segment(spec::PT_GNU_RELRO);
+        protected.is_some_and(|part| part.holds(at))
+            || (self.has_flag(at, spec::PF_R) && !self.has_flag(at, spec::PF_W))
+    }
+
+    fn fixed_up(&self, at: BundleVa) -> Option<fixups::Value> {
+        let all = &self.fixups.all;
+        let found = all.binary_search_by_key(&at, |fixup| fixup.at).ok()?;
+        Some(all[found].value)
+    }
+
+    /// Whether a relocation writes to some of these bytes.
+    fn is_relocated(&self, at: BundleVa, size: u64) -> bool {
+        let all = &self.fixups.all;
+        let first = all.partition_point(|fixup| fixup.at + 8 <= at);
+        all.get(first).is_some_and(|fixup| fixup.at < at + size)
+    }
+
+    /// A word that nothing relocates: zero where the file has none.
+    fn plain(&self, at: BundleVa) -> Value {
+        match self.is_relocated(at, 8) {
+            true => Value::Unknown,
+            false => Value::Number(self.member.image.word(self.own(at)).unwrap_or(0)),
+        }
+    }
+}
+
+impl Memory for MergedCode<'_, '_> {
+    fn code(&self, at: BundleVa) -> &[u8] {
+        let at = self.own(at);
+        match self.has_flag(at, spec::PF_X) && !self.has_flag(at, spec::PF_W) {
+            true => self.member.image.at(at).unwrap_or(&[]),
+            false => &[],
+        }
+    }
+
+    fn word(&self, at: BundleVa) -> Value {
+        let constant = self.is_constant(self.own(at));
+        match self.fixed_up(at) {
+            Some(fixups::Value::LookedUp { reference, .. }) => {
+                let name = self.fixups.references.name(reference);
+                if name == FINALIZE { Value::Finalize } else { Value::Unknown }
+            }
+            Some(fixups::Value::Address(to)) if constant || to == at => Value::Address(to),
+            Some(fixups::Value::Constant(number)) if constant => Value::Number(number),
+            None if constant => self.plain(at),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn is_clear(&self, at: BundleVa) -> bool {
+        let own = self.own(at);
+        let first = self.member.image.at(own).and_then(|bytes| bytes.first());
+        let writable = self.has_flag(own, spec::PF_W) && !self.is_constant(own);
+        writable && first.copied().unwrap_or(0) == 0 && !self.is_relocated(at, 1)
+    }
+}
