@@ -26,6 +26,7 @@ mod rerandomize;
 mod start;
 mod tables;
 mod verify;
+mod warm;
 mod write;
 
 pub use carry::{Learnt, learn};
@@ -38,5 +39,6 @@ pub use recorded::make_recorded;
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use start::{stale, used};
 pub use verify::{MakeAgain, Verified, is_already, is_as_made, verify};
+pub use warm::warm;
 pub use write::debugger::SYMBOLS;
 pub use write::manifest::{MANIFEST, check_schema, read_json};

@@ -15,6 +15,7 @@ use crate::read_ahead::{self, PagesAhead};
 use crate::recorded;
 use crate::tables::{self, Tables};
 use crate::verify;
+use crate::warm;
 use crate::write::content::{self, Content};
 use crate::write::debugger::{self, SYMBOLS};
 use crate::write::manifest::{self, PENDING};
@@ -127,6 +128,7 @@ pub(crate) fn make_at(
     publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
     let manifest = publish::finish(folder, made.manifest)?;
     carry::remove_old(folder, owned.manifest.as_ref(), &manifest.carried);
+    warm::after_writing(&made.run);
     Ok(Made { manifest, ..made })
 }
 

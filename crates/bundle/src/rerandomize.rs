@@ -8,6 +8,7 @@ use crate::make::{self, BundleOptions, RUN};
 use crate::plan::bases;
 use crate::plan::layout::page_start;
 use crate::read_ahead::PagesAhead;
+use crate::warm;
 use crate::write::manifest::{self, PENDING};
 use crate::write::ownership::Owned;
 use crate::write::patch::{Patch, Patched};
@@ -84,9 +85,10 @@ fn moved(
     let (draft, base) = spare::take(folder, &run, (manifest, live))?;
     let path = draft.path();
     let image = Loadable::open(&path)?;
-    let to = BundleVa(bases::chosen(&image));
+    let from = low(&image);
+    let to = bases::other(from, &image);
     let Patched { words, written } =
-        Patch::new(&image, low(&image), to).apply(draft.file()).map_err(io)?;
+        Patch::new(&image, from, to).apply(draft.file()).map_err(io)?;
     let changed = || product::changed(&path, &base, &written).map_err(io);
     let product = publish::synced_meanwhile(draft.file(), &run, changed)??;
     let next =
@@ -96,6 +98,7 @@ fn moved(
     let swapped = draft.replace_and_keep(&folder.join(spare::SPARE));
     swapped.map_err(|error| BundleError::write(&run, error.into()))?;
     publish::finish(folder, next)?;
+    warm::after_writing(&run);
     Ok((to, words))
 }
 

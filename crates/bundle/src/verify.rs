@@ -65,6 +65,8 @@ pub struct MakeAgain {
 pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     let folder = &manifest::own_folder(folder);
     let _unchanged = workplace::look(folder);
+    // What is read now gets into memory in smaller pieces.
+    let large_pages = os::large_pages::of_file(&folder.join(RUN)).ok();
     let (manifest, run) = present(folder)?;
     let looks = Loadable::open(&folder.join(RUN)).ok().as_ref().and_then(looks);
     // What the file says, and not what a manifest may have been edited to say.
@@ -116,6 +118,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         instead,
         read_ahead,
         not_read_ahead,
+        large_pages,
         remedy: Some(remedy).filter(|_| !is_right),
         changes,
     };

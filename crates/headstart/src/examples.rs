@@ -84,6 +84,7 @@ pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
         "rerandomize" => {
             &["headstart bundle --fixed git --out git-bundle", "headstart rerandomize git-bundle"]
         }
+        "warm" => &["headstart bundle git --out git-bundle", "headstart warm git-bundle"],
         "install" => &["headstart install --user git", "headstart remove --user git"],
         "renew" => &["headstart renew --user"],
         "list" => &["headstart list", "headstart list --json"],

@@ -18,6 +18,7 @@ pub const VIEW_WORDS: CommandWords = CommandWords {
     bundle: "headstart bundle --out DIR",
     install_library_path: "--library-path",
     rerandomize: "headstart rerandomize",
+    warm: "headstart warm",
 };
 
 /// A phrase in the words of the command line.

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// The groups of the design that exist today; a group with a word is typed with it.
 const GROUPS: [(&str, &[&str]); 12] = [
     ("", &["measure", "compare", "explain", "optimize"]),
-    ("", &["bundle", "verify", "rerandomize"]),
+    ("", &["bundle", "verify", "rerandomize", "warm"]),
     ("", &["install", "renew", "list", "remove"]),
     ("", &["record", "prefetch", "load", "io"]),
     ("cache", &["status", "evict"]),

@@ -1,6 +1,6 @@
 //! What a bundle was made of, and what has become of that.
 
-use crate::{Disk, RecordingMode};
+use crate::{Disk, LargePages, RecordingMode};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -240,7 +240,7 @@ pub struct Inventory {
 }
 
 /// What has become of a folder that headstart made, and of the files that it was made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BundleVerification {
     /// [`BUNDLE_SCHEMA`].
     pub schema: u32,
@@ -272,6 +272,9 @@ pub struct BundleVerification {
     /// Other files that it would read ahead, had they not changed since the recording.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_read_ahead: Vec<String>,
+    /// How much of a bundle's file was in large pages before it was read; none of all else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub large_pages: Option<LargePages>,
     /// The next step, where there is one.
     pub remedy: Option<String>,
     /// What has changed.

@@ -109,7 +109,8 @@ pub use memory::{
 pub use order_experiment::{ORDER_EXPERIMENT_SCHEMA, OrderExperiment, PageinForm, PageinRow};
 pub use page_cache::{
     CACHE_EVICTION_SCHEMA, CACHE_STATUS_SCHEMA, CacheEviction, CacheStatus, CacheTotals,
-    CachedFile, CachedMetadata, EvictedFile, EvictionLevel, MappingProcess, SkippedPath,
+    CachedFile, CachedMetadata, EvictedFile, EvictionLevel, LargePages, MappingProcess,
+    SkippedPath,
 };
 pub use pagein_experiment::{
     AheadForm, AheadFormFigures, PAGEIN_EXPERIMENT_SCHEMA, PageinDisk, PageinExperiment,

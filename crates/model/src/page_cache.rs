@@ -21,6 +21,15 @@ pub struct CachedFile {
     pub dirty_pages: Reading<u64>,
 }
 
+/// How much of a file is in memory in large pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LargePages {
+    /// What the kernel can map by large pages, in KiB (FilePmdMapped of proc_pid_smaps(5)).
+    pub huge_kib: Reading<u64>,
+    /// Size of the file in KiB.
+    pub file_kib: u64,
+}
+
 /// Something that was named or found and is no file in storage that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedPath {

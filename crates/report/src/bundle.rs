@@ -3,11 +3,11 @@
 use crate::CommandWords;
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
-use model::RecordingMode;
 use model::bundle::{
     BundleCheck, BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, ChangeKind,
     Starts,
 };
+use model::{LargePages, Reading, RecordingMode};
 
 /// The terminal view of a bundle that was made just now.
 /// `run` is what to start.
@@ -97,7 +97,7 @@ fn read_ahead(ahead: &BundleReadAhead, style: &Style) -> String {
 const NOT_KNOWN: &str = "it is not known whether run starts the merged code";
 
 /// The terminal view of a verification.
-pub fn verified(verification: &BundleVerification, style: &Style) -> String {
+pub fn verified(verification: &BundleVerification, words: &CommandWords, style: &Style) -> String {
     let program = style.terminal(&verification.program);
     let files = count(verification.files as u64);
     let (tint, word, sentence) = match (verification.current, verification.starts) {
@@ -156,11 +156,57 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
         let text = read_ahead(ahead, style) + &not_read_ahead(verification, style);
         view += &(style.wrap(&text, 0) + "\n");
     }
+    let pages = verification.large_pages.as_ref().filter(|_| verification.used);
+    if let Some(text) = not_warm(pages, words) {
+        view += &(style.wrap(&text, 0) + "\n");
+    }
     if let Some(remedy) = &verification.remedy {
         // A command has to be copied whole.
         view += &(style.paint(Tint::Remedy, &style.terminal(remedy)) + "\n");
     }
     view
+}
+
+/// The terminal view of a bundle that was read into memory in large pages.
+pub fn warmed(folder: &str, pages: &LargePages, style: &Style) -> String {
+    let text = match &pages.huge_kib {
+        Reading::Value(_) if pages.file_kib < LARGE_PAGE_KIB => {
+            "the file is smaller than a large page, so there is nothing to do".to_owned()
+        }
+        Reading::Value(huge) if is_poor(*huge, pages) => format!(
+            "{}; file systems such as tmpfs and squashfs have no large pages, and what a process has \
+             mapped in smaller pages stays as it is",
+            in_large_pages(*huge, pages)
+        ),
+        Reading::Value(huge) => in_large_pages(*huge, pages),
+        Reading::Unavailable { reason, remedy } if remedy.is_empty() => reason.clone(),
+        Reading::Unavailable { reason, remedy } => format!("{reason}: {remedy}"),
+    };
+    style.wrap(&format!("{}: {text}", style.terminal(folder)), 0) + "\n"
+}
+
+/// Size of a large page.
+const LARGE_PAGE_KIB: u64 = 2048;
+
+fn in_large_pages(huge_kib: u64, pages: &LargePages) -> String {
+    let bytes = |kib: u64| model::figures::bytes(kib * 1024);
+    format!("{} of {} are in memory in large pages", bytes(huge_kib), bytes(pages.file_kib))
+}
+
+/// Whether much of what could be in large pages is not.
+fn is_poor(huge_kib: u64, pages: &LargePages) -> bool {
+    huge_kib < pages.file_kib / LARGE_PAGE_KIB * LARGE_PAGE_KIB / 2
+}
+
+/// That starts would be faster from large pages.
+fn not_warm(pages: Option<&LargePages>, words: &CommandWords) -> Option<String> {
+    let pages = pages?;
+    let huge = pages.huge_kib.get().filter(|huge| is_poor(*huge, pages))?;
+    Some(format!(
+        "{}, from which a start needs fewer page faults; {} reads it in, if the file system has such pages.",
+        in_large_pages(huge, pages),
+        words.warm
+    ))
 }
 
 /// Which files it does not read ahead any more.

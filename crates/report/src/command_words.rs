@@ -21,4 +21,6 @@ pub struct CommandWords {
     pub install_library_path: &'static str,
     /// The command that gives a bundle other fixed addresses.
     pub rerandomize: &'static str,
+    /// The command that reads a bundle into memory in large pages.
+    pub warm: &'static str,
 }

@@ -212,6 +212,7 @@ mod tests {
         bundle: "",
         install_library_path: "",
         rerandomize: "",
+        warm: "",
     };
 
     fn effect(low: f64, ratio: f64, high: f64, verdict: Verdict) -> Effect {

@@ -3,7 +3,7 @@
 use crate::choose::members::Membership;
 use crate::error::{BundleAdvice, DeclineReason};
 use crate::make::BundleOptions;
-use crate::plan::layout::{Bases, PAGE, align_up};
+use crate::plan::layout::{Bases, LARGE_PAGE, PAGE, align_up, same_modulo};
 use image::elf::Loadable;
 use loader::Graph;
 use model::BundleVa;
@@ -44,9 +44,17 @@ pub(crate) fn choose(
 }
 
 /// A base for an image that can be anywhere.
-pub(crate) fn chosen(image: &Loadable) -> u64 {
+fn chosen(image: &Loadable) -> u64 {
     let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
     align_up(chosen, image.alignment())
+}
+
+/// Another base for a bundle that begins at `low`: it stays the same modulo a large page, as its file is laid
+/// out for that, and modulo the strictest alignment of its parts.
+pub(crate) fn other(low: BundleVa, image: &Loadable) -> BundleVa {
+    let unit = image.alignment().max(LARGE_PAGE);
+    let chosen = rand::rng().random_range(LOWEST / unit..HIGHEST / unit) * unit;
+    BundleVa(same_modulo(chosen, low.0, unit))
 }
 
 /// Room for the bundle's own tables.

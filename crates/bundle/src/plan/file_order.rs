@@ -11,7 +11,7 @@
 //! around it, which can be 8 MiB. So what is touched early and in any case begins such a portion.
 
 use crate::plan::Plan;
-use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start};
+use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start, same_modulo};
 use crate::plan::own_data::OwnData;
 use model::{BundleVa, FileOffset, Va};
 
@@ -73,7 +73,8 @@ impl FileOrder {
     /// The modules are behind the tables, which end there.
     pub(crate) fn place_modules(&mut self, layout: &Layout<'_>, tables_end: FileOffset) {
         let before = layout.program().start() - layout.low;
-        self.modules = align_up(tables_end.0.saturating_sub(before), layout.alignment());
+        let free = tables_end.0.saturating_sub(before);
+        self.modules = same_modulo(free, layout.low.0, layout.alignment());
     }
 
     /// Where an own address of a merged module is.

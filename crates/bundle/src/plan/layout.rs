@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Distances within a module are kept, so that no instruction changes. The program headers are
-//! right behind the file header, as GNU strip puts them nowhere else.
+//! right behind the file header, as GNU strip puts them nowhere else. In the file the modules lie as
+//! they do in memory, but for whole large pages between them.
 
 use crate::choose::members::Membership;
 use crate::error::DeclineReason;
@@ -20,6 +21,9 @@ use model::{BundleVa, FileOffset, ModuleId, TlsOffset, Va};
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
+/// Unit of large pages: the kernel maps as much of a file at once where its place in the file is the same
+/// modulo this as its address.
+pub(crate) const LARGE_PAGE: u64 = os::large_pages::BYTES;
 /// Program headers besides those of the modules: four that are loaded, and those that tell where
 /// something is.
 pub(super) const OWN_HEADERS: usize = 12;
@@ -31,6 +35,11 @@ const LOWEST: u64 = 0x1_0000;
 pub(crate) fn align_up(address: u64, unit: u64) -> u64 {
     let unit = unit.max(1);
     address.wrapping_add(unit - 1) & !(unit - 1)
+}
+
+/// The next number from `number` on that is `like` modulo `unit`, a power of two.
+pub(crate) fn same_modulo(number: u64, like: u64, unit: u64) -> u64 {
+    number.wrapping_add(like.wrapping_sub(number) & (unit.max(1) - 1))
 }
 
 /// The next address that is a multiple of `unit`, a power of two.
@@ -158,9 +167,11 @@ impl<'a> Layout<'a> {
             (program, program.wrapping_sub(self.low.0))
         } else {
             let unit = alignment(&parts);
-            // Own address, new address and file offset are the same modulo the alignment.
-            let same = |free: u64| align_up(free.wrapping_sub(low.0), unit);
-            (same(self.end.0), same(self.file_end.0))
+            // Own address and new address are the same modulo the alignment, file offset and distance from
+            // where the file begins modulo a large page, too.
+            let base = align_up(self.end.0.wrapping_sub(low.0), unit);
+            let free = self.file_end.0.wrapping_sub(low.0);
+            (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(LARGE_PAGE)))
         };
         let (image, tls) = (&module.image, self.tls.starts[at]);
         let member = Member { id, module, image, base, file_base, low, tls, parts };
@@ -179,7 +190,14 @@ impl<'a> Layout<'a> {
 
     /// By multiples of this all modules may be moved together.
     pub(super) fn alignment(&self) -> u64 {
-        self.members.iter().map(|member| alignment(&member.parts)).max().unwrap_or(PAGE).max(PAGE)
+        let strictest = self.members.iter().map(|member| alignment(&member.parts)).max();
+        strictest.unwrap_or(LARGE_PAGE).max(LARGE_PAGE)
+    }
+
+    /// Whether a part that nobody writes to holds a whole large page, wherever it begins.
+    pub(crate) fn has_large_pages(&self) -> bool {
+        let mut parts = self.members.iter().flat_map(|member| &member.parts);
+        parts.any(|part| part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE)
     }
 
     /// Where program headers end at the latest.

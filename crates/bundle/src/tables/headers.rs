@@ -3,11 +3,11 @@
 
 use crate::plan::Plan;
 use crate::plan::file_order::FileOrder;
-use crate::plan::layout::{PAGE, align_up};
+use crate::plan::layout::{LARGE_PAGE, PAGE, align_up};
 use crate::plan::own_data::Extent;
 use crate::tables::sections;
 use crate::tables::strings::Strings;
-use crate::tables::{Table, Tables, debug_symbols, relative_words};
+use crate::tables::{Table, Tables, debug_symbols, gaps, relative_words};
 use image::elf::loadable::Section;
 use image::elf::records::{FileHeader, ProgramHeader, SectionHeader, SymbolEntry};
 use image::elf::spec;
@@ -163,6 +163,13 @@ fn program_headers(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let header = &mut all[of_headers];
     let size = header.file_size.max(room);
     (header.file_size, header.memory_size) = (size, size);
+    if !plan.spec.fixed && plan.layout.has_large_pages() {
+        // The kernel places the bundle so that addresses and places in the file are the same modulo a large
+        // page, and chooses among so many fewer addresses.
+        header.alignment = LARGE_PAGE;
+    }
+    let loaded = all[of_headers..].iter().take_while(|header| header.kind == spec::PT_LOAD).count();
+    gaps::fill(&mut all[of_headers..of_headers + loaded]);
     all
 }
 

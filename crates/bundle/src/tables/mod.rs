@@ -4,6 +4,7 @@
 pub(crate) mod ahead;
 pub(crate) mod debug_symbols;
 pub(crate) mod dynamic;
+mod gaps;
 pub(crate) mod headers;
 pub(crate) mod relative_words;
 pub(crate) mod relocations;

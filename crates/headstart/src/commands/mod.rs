@@ -43,3 +43,4 @@ pub mod survey;
 pub mod trace;
 pub mod unbind;
 pub mod verify;
+pub mod warm;

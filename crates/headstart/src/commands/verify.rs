@@ -3,6 +3,7 @@
 use crate::args::split;
 use crate::exit::{self, FileError, Usage};
 use crate::output;
+use crate::phrases::VIEW_WORDS;
 use crate::refusals;
 use anyhow::Result;
 use bundle::{BundleError, BundleOptions, MakeAgain};
@@ -55,7 +56,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         (Some(begun), Some(next)) => Some(format!("{begun}: {next}")),
         (begun, next) => begun.or(next),
     };
-    output::print_either(arguments.json, &found, |style| report::bundle::verified(&found, style))?;
+    output::print_either(arguments.json, &found, |style| {
+        report::bundle::verified(&found, &VIEW_WORDS, style)
+    })?;
     Ok(code(found.current && found.used))
 }
 

@@ -18,6 +18,7 @@ mod guard;
 pub mod host;
 pub mod interrupt;
 pub mod kept_copy;
+pub mod large_pages;
 pub mod launcher;
 pub mod lease;
 pub mod library_loads;

@@ -23,6 +23,7 @@ pub const WORDS: CommandWords = CommandWords {
     bundle: "headstart bundle --out DIR",
     install_library_path: "--library-path",
     rerandomize: "headstart rerandomize",
+    warm: "headstart warm",
 };
 
 /// No line is wider than the terminal.
