@@ -22,8 +22,8 @@ use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleCheck, BundleManifest, BundleProduct, BundleVerification,
     ChangeKind, Starts,
 };
-use model::quoted;
 use model::text::text;
+use model::{LargePages, quoted};
 use startup::Checks;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     let folder = &manifest::own_folder(folder);
     let _unchanged = workplace::look(folder);
     // What is read now gets into memory in smaller pieces.
-    let large_pages = os::large_pages::of_file(&folder.join(RUN)).ok();
+    let large_pages = large_pages(&folder.join(RUN));
     let (manifest, run) = present(folder)?;
     let looks = Loadable::open(&folder.join(RUN)).ok().as_ref().and_then(looks);
     // What the file says, and not what a manifest may have been edited to say.
@@ -123,6 +123,12 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         changes,
     };
     Ok(Verified { found, again: again.filter(|_| !is_right) })
+}
+
+/// How much of a file is in large pages; none where that is not known, or it is smaller than one.
+fn large_pages(path: &Path) -> Option<LargePages> {
+    let found = os::large_pages::of_file(path).ok()?;
+    (found.file_kib * 1024 >= os::large_pages::BYTES).then_some(found)
 }
 
 /// Whether the `run` in `folder` is what headstart has made there, by its content.

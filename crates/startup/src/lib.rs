@@ -158,8 +158,20 @@ pub struct Addresses {
     /// The 8-byte slots that the loader fills with the addresses of the functions that the wrappers
     /// replace, as GLOB_DAT relocations tell it: one for each of [`WrappedFunction::ALL`].
     pub slots: i64,
+    /// What stands for functions outside.
+    pub stubs: Stubs,
     /// Where the bundle reads itself ahead.
     pub ahead: Option<AheadAddresses>,
+}
+
+/// Code that stands for functions outside: its addresses are theirs for all, but for [`WrappedFunction::Dladdr`],
+/// which tells of the functions themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stubs {
+    /// The stubs, each of 16 bytes.
+    pub functions: Functions,
+    /// Offset of the table: an 8-byte address for each.
+    pub table: i64,
 }
 
 /// What [`ahead()`] needs, which must then be the bundle's first relocation.

@@ -159,6 +159,10 @@ shared! {
             finalizers: i64,
             finalizer_count: u64,
             finish: i64,
+            /// Stubs of functions outside, each of 16 bytes, and the table through which they jump.
+            stubs: i64,
+            stub_count: u64,
+            stub_table: i64,
             /// The bundle's dynamic table, and where the program has the value of DT_DEBUG.
             debug: i64,
             debug_copy: i64,

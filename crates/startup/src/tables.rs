@@ -92,6 +92,9 @@ impl Preamble {
         (header.finalizers, header.finalizer_count) =
             (start.finalizers.offset, start.finalizers.count);
         header.finish = start.finish;
+        let stubs = &addresses.stubs;
+        (header.stubs, header.stub_count) = (stubs.functions.offset, stubs.functions.count);
+        header.stub_table = stubs.table;
         if let Some(ahead) = &addresses.ahead {
             header.ahead = ahead.list;
             (header.packed, header.packed_count) = (ahead.packed.offset, ahead.packed.count);

@@ -23,8 +23,9 @@ pub(crate) fn choose(
     memberships: &[Membership],
     options: &BundleOptions,
 ) -> Result<Bases, DeclineReason> {
+    let free = Bases { unmoved: false, low: BundleVa::ZERO, libraries: None };
     if !options.fixed {
-        return Ok(Bases { program: None, libraries: None });
+        return Ok(free);
     }
     let program = &graph.program();
     if program.image.fixed {
@@ -33,20 +34,16 @@ pub(crate) fn choose(
         let start = align_up(end(&program.image), PAGE) + MARGIN;
         let reached = low(&program.image).saturating_add(REACH);
         let last = reached.saturating_sub(sizes.sum::<u64>() + MARGIN);
-        let free = start / PAGE..last / PAGE;
-        if free.is_empty() {
+        // As far into a large page as the program ends, so that the file has no hole there.
+        let distances = 0..last.saturating_sub(start) / LARGE_PAGE;
+        if distances.is_empty() {
             return Err(too_large());
         }
-        let libraries = Some(BundleVa(rand::rng().random_range(free) * PAGE));
-        return Ok(Bases { program: Some(0), libraries });
+        let distance = rand::rng().random_range(distances) * LARGE_PAGE;
+        let libraries = Some(BundleVa(start + distance));
+        return Ok(Bases { unmoved: true, libraries, ..free });
     }
-    Ok(Bases { program: Some(chosen(&program.image)), libraries: None })
-}
-
-/// A base for an image that can be anywhere.
-fn chosen(image: &Loadable) -> u64 {
-    let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
-    align_up(chosen, image.alignment())
+    Ok(Bases { low: other(BundleVa::ZERO, &program.image), ..free })
 }
 
 /// Another base for a bundle that begins at `low`: it stays the same modulo a large page, as its file is laid

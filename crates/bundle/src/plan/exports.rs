@@ -2,6 +2,7 @@
 
 use crate::choose::members;
 use crate::plan::layout::{Layout, Member};
+use crate::plan::outside::{Outside, Places, STUB_BYTES, StubId};
 use image::elf::Loadable;
 use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Version, Visibility};
 use loader::lookup::{Purpose, SymbolQuery, find};
@@ -37,7 +38,7 @@ pub(crate) enum ExportValue {
     ThreadLocal(TlsOffset),
     /// A number that does not move (SHN_ABS).
     Absolute(u64),
-    /// The program's own stub of a function elsewhere (SHN_UNDEF with an address).
+    /// A stub of a function elsewhere, of the program or of the bundle (SHN_UNDEF with an address).
     Stub(BundleVa),
 }
 
@@ -60,6 +61,7 @@ pub(crate) fn collect<'a>(
     graph: &'a Graph,
     relocated: &[Relocated],
     layout: &Layout<'a>,
+    (outside, places): (&Outside<'_>, &Places),
 ) -> Vec<Export<'a>> {
     let symbols = layout.members.iter().map(|member| member.image.symbol_count() as usize);
     // Not much more than half of them are defined.
@@ -67,6 +69,8 @@ pub(crate) fn collect<'a>(
     let mut exports = Exports {
         graph,
         layout,
+        outside,
+        places,
         unique: unique(graph, relocated),
         seen: FxHashSet::with_capacity_and_hasher(room, FxBuildHasher),
         first: FxHashMap::with_capacity_and_hasher(room, FxBuildHasher),
@@ -96,6 +100,8 @@ fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], 
 struct Exports<'m, 'a> {
     graph: &'a Graph,
     layout: &'m Layout<'a>,
+    outside: &'m Outside<'m>,
+    places: &'m Places,
     unique: FxHashMap<&'a [u8], SymbolRef>,
     /// Names with their versions.
     seen: FxHashSet<(&'a [u8], ExportVersion)>,
@@ -124,7 +130,7 @@ impl<'a> Exports<'_, 'a> {
         if other || self.earlier_outside(member.id, &symbol, asked) {
             return;
         }
-        let Symbol { name, size, kind, binding, .. } = symbol;
+        let Symbol { name, size, kind, binding, .. } = self.selected(member, symbol);
         let export = Export { name, value, size, kind, binding, version, hidden, source };
         if matches!(value, ExportValue::Stub(_)) {
             // Only references to its address mean it: calls look for a definition, also those without a
@@ -146,6 +152,19 @@ impl<'a> Exports<'_, 'a> {
             self.defaults.insert(name);
         }
         self.add(export);
+    }
+
+    /// A function that a resolver selects, whose stub is its address for all.
+    fn selected(&self, member: &Member<'_>, symbol: Symbol<'a>) -> Symbol<'a> {
+        match self.stub_of(member, &symbol) {
+            Some(_) => Symbol { kind: SymbolKind::Function, size: STUB_BYTES, ..symbol },
+            None => symbol,
+        }
+    }
+
+    fn stub_of(&self, member: &Member<'_>, symbol: &Symbol<'_>) -> Option<StubId> {
+        let selects = symbol.defined && symbol.kind == SymbolKind::IndirectFunction;
+        selects.then(|| self.outside.selected(member.moved(symbol.value)))?
     }
 
     fn add(&mut self, export: Export<'a>) {
@@ -171,7 +190,10 @@ impl<'a> Exports<'_, 'a> {
             (true, SymbolKind::Tls) => {
                 Some(ExportValue::ThreadLocal(member.tls.wrapping_add(symbol.value.0)))
             }
-            (true, _) => Some(ExportValue::Address(member.moved(symbol.value))),
+            (true, _) => Some(ExportValue::Address(match self.stub_of(member, symbol) {
+                Some(stub) => self.places.stub(stub),
+                None => member.moved(symbol.value),
+            })),
             (false, _) => stub.then(|| ExportValue::Stub(member.moved(symbol.value))),
         }
     }

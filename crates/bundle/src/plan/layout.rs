@@ -10,7 +10,7 @@
 
 use crate::choose::members::Membership;
 use crate::error::DeclineReason;
-use crate::plan::parts::{join, mapped_parts};
+use crate::plan::parts::{join, mapped_parts, spare_headers};
 use crate::plan::tls::TlsLayout;
 use image::elf::Loadable;
 use image::elf::loadable::alignment;
@@ -68,6 +68,8 @@ pub(crate) struct Member<'a> {
     pub(crate) tls: TlsOffset,
     /// Parts that are mapped, at their own addresses.
     pub(crate) parts: Vec<ProgramHeader>,
+    /// What becomes read-only once it is relocated is never written to, and is mapped read-only.
+    pub(crate) constant: bool,
 }
 
 impl Member<'_> {
@@ -108,14 +110,17 @@ pub(crate) struct Layout<'a> {
     pub(crate) tls: TlsLayout,
     /// Modules whose read-only data was put together with their code, to save program headers.
     pub(crate) joined: usize,
+    /// Program headers for parts that are set apart later.
+    pub(super) spare_headers: usize,
 }
 
 /// Bases that were chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bases {
-    /// What is added to the program's own addresses; where it can move and need not be anywhere,
-    /// there is just room for the headers before it.
-    pub(crate) program: Option<u64>,
+    /// Whether the program is at its own addresses, as it cannot move.
+    pub(crate) unmoved: bool,
+    /// Where the bundle begins, if the program can move.
+    pub(crate) low: BundleVa,
     /// Where the libraries begin, where not behind the program.
     pub(crate) libraries: Option<BundleVa>,
 }
@@ -131,7 +136,10 @@ impl<'a> Layout<'a> {
         let mut parts: Vec<Vec<ProgramHeader>> =
             merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
         let joined = join(&mut parts)?;
-        let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
+        // Where it moves, constants are relocated at every start.
+        let is_fixed = bases.unmoved || bases.low > BundleVa::ZERO;
+        let spare_headers = if is_fixed { spare_headers(&parts) } else { 0 };
+        let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS + spare_headers;
         let blocks = merged.iter().map(|(_, module)| module.image.segment(spec::PT_TLS));
         let tls = TlsLayout::new(blocks);
         let room = align_up((FileHeader::SIZE + header_count * ProgramHeader::SIZE) as u64, PAGE);
@@ -144,6 +152,7 @@ impl<'a> Layout<'a> {
             file_end: FileOffset::ZERO,
             tls,
             joined,
+            spare_headers,
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
             layout.of_module[id.index()] = Some(at);
@@ -174,7 +183,8 @@ impl<'a> Layout<'a> {
             (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(LARGE_PAGE)))
         };
         let (image, tls) = (&module.image, self.tls.starts[at]);
-        let member = Member { id, module, image, base, file_base, low, tls, parts };
+        let member =
+            Member { id, module, image, base, file_base, low, tls, parts, constant: false };
         self.end = aligned(member.end(), PAGE);
         self.file_end = FileOffset(align_up(member.offset(file_end.unwrap_or(low)).0, PAGE));
         if let Some(libraries) = libraries.filter(|_| at == 0) {
@@ -203,7 +213,8 @@ impl<'a> Layout<'a> {
     /// Where program headers end at the latest.
     pub(crate) fn headers_end(&self) -> BundleVa {
         let parts = self.members.iter().map(|member| member.parts.len()).sum::<usize>();
-        self.low + (FileHeader::SIZE + (parts + OWN_HEADERS) * ProgramHeader::SIZE) as u64
+        let headers = parts + self.spare_headers + OWN_HEADERS;
+        self.low + (FileHeader::SIZE + headers * ProgramHeader::SIZE) as u64
     }
 
     /// Address of the preamble.
@@ -235,13 +246,13 @@ fn program_base(
 ) -> Result<(u64, BundleVa), String> {
     let own = parts.first().map_or(0, |part| page_start(part.address.0));
     let before = align_up(room, alignment(parts));
-    let base = bases.program.unwrap_or(before.wrapping_sub(own));
-    let low = base.wrapping_add(own).checked_sub(before);
-    let low = low.filter(|&low| bases.program.is_none() || low >= LOWEST);
-    let low = low.ok_or_else(|| {
+    if !bases.unmoved {
+        return Ok(((bases.low + before).0.wrapping_sub(own), bases.low));
+    }
+    let low = own.checked_sub(before).filter(|&low| low >= LOWEST).ok_or_else(|| {
         format!("its first address, {own:#x}, leaves no room for program headers before it")
     })?;
-    Ok((base, BundleVa(low)))
+    Ok((0, BundleVa(low)))
 }
 
 #[cfg(test)]
@@ -251,17 +262,19 @@ mod tests {
 
     #[test]
     fn headers_come_before_the_program() {
-        let free = Bases { program: None, libraries: None };
+        let free = Bases { unmoved: false, low: BundleVa::ZERO, libraries: None };
         assert_eq!(program_base(&usual(), 0x2000, free), Ok((0x2000, BundleVa(0))));
-        let at = |base| Bases { program: Some(base), libraries: None };
-        assert_eq!(
-            program_base(&usual(), 0x2000, at(0x40_0000)),
-            Ok((0x40_0000, BundleVa(0x3f_e000)))
-        );
+        let at = Bases { low: BundleVa(0x60_0000), ..free };
+        assert_eq!(program_base(&usual(), 0x2000, at), Ok((0x60_2000, BundleVa(0x60_0000))));
         let mut large = usual();
         large[0].alignment = 0x20_0000;
         assert_eq!(program_base(&large, 0x2000, free), Ok((0x20_0000, BundleVa(0))));
+        let mut unmoved = usual();
+        unmoved.iter_mut().for_each(|part| part.address += 0x40_0000);
+        let fixed = Bases { unmoved: true, ..free };
+        assert_eq!(program_base(&unmoved, 0x2000, fixed), Ok((0, BundleVa(0x3f_e000))));
         // Nothing is mapped at the lowest addresses.
-        assert!(program_base(&usual(), 0x2000, at(0x1_1000)).is_err());
+        unmoved.iter_mut().for_each(|part| part.address = Va(part.address.0 - 0x3e_f000));
+        assert!(program_base(&unmoved, 0x2000, fixed).is_err());
     }
 }

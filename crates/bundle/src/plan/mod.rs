@@ -1,6 +1,7 @@
 //! Where everything of a bundle is, and what every relocation becomes.
 
 pub(crate) mod bases;
+mod constants;
 pub(crate) mod dependencies;
 pub(crate) mod exports;
 pub(crate) mod file_order;
@@ -10,8 +11,9 @@ pub(crate) mod idle;
 mod initializers;
 pub(crate) mod layout;
 mod loader_names;
+pub(crate) mod outside;
 pub(crate) mod own_data;
-mod parts;
+pub(crate) mod parts;
 pub(crate) mod preamble;
 pub(crate) mod references;
 mod symlinks;
@@ -29,6 +31,7 @@ use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Environment, Graph, Relocated};
 use model::BundleVa;
+use outside::Outside;
 use own_data::{OwnData, Reserved};
 use startup::Preamble;
 use std::ffi::{OsStr, OsString};
@@ -80,6 +83,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) layout: Layout<'a>,
     pub(crate) fixups: Fixups<'a>,
     pub(crate) exports: Vec<Export<'a>>,
+    /// What is used of the C library.
+    pub(crate) outside: Outside<'a>,
     pub(crate) dependencies: Dependencies,
     /// Names of merged libraries for the loader.
     pub(crate) names: Vec<Vec<u8>>,
@@ -102,24 +107,38 @@ pub(crate) fn plan<'a>(
 ) -> Result<Plan<'a>, BundleError> {
     let layout =
         Layout::new(graph, memberships, spec.bases).map_err(|reason| spec.declined(reason))?;
-    let preamble = preamble::new(&spec, freshness::records(graph, spec.check)?, &layout)?;
-    let reserved = Reserved::new(&layout, preamble.size());
-    let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
+    let mut layout = layout;
+    let mut fixups = fixups::collect(graph, relocated, &layout)?;
     let functions = initializers::collect(graph, &layout, &fixups);
+    let program_stubs = fixups::program_stubs(layout.program().image);
+    let mut outside = Outside::default();
+    if spec.fixed {
+        // Where it moves, slots of modules are relocated at every start anyway.
+        outside = outside::route(graph, &layout, &mut fixups, &program_stubs);
+        constants::set_apart(&mut layout, &fixups);
+    } else {
+        fixups.share_looks(&program_stubs);
+    }
+    let preamble = preamble::new(&spec, freshness::records(graph, spec.check)?, &layout)?;
+    let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
-    let own = OwnData::new(reserved, room, &functions, &fixups, names.len());
+    let own = OwnData::new(reserved, room, &functions, (&fixups, &outside), names.len());
+    fixups.place(reserved.template, &outside, &own.places());
+    let mut exports = exports::collect(graph, relocated, &layout, (&outside, &own.places()));
+    exports.extend(outside.exports(&own.places()));
     let header = FileHeader::read(layout.program().image.bytes());
     Ok(Plan {
         entry: layout.preamble() + startup::start(),
         ident: header.map(|header| header.ident).unwrap_or_default(),
         preamble,
-        exports: exports::collect(graph, relocated, &layout),
+        exports,
         graph,
         spec,
         layout,
         fixups,
+        outside,
         dependencies,
         names,
         own,

@@ -1,35 +1,50 @@
-//! The bundle's own writable data: initial thread-local storage, slots of wrapped functions, the
-//! dynamic table, arrays of functions, and behind what becomes read-only the names for the loader.
+//! The bundle's own writable data: initial thread-local storage, slots of wrapped functions, the table of
+//! functions outside, the dynamic table, arrays of functions, and behind what becomes read-only the copies of
+//! the C library's data and the names for the loader.
 
 use crate::plan::fixups::{Fixup, Fixups, Value};
 use crate::plan::initializers::Functions;
 use crate::plan::layout::{Layout, PAGE, align_up, aligned};
 use crate::plan::loader_names::NODE;
+use crate::plan::outside::{ENTRY_BYTES, Outside, Places, STUB_BYTES};
 use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use model::BundleVa;
 use startup::WrappedFunction;
 
-/// What is known before relocations are gone through.
+/// Bytes of a line of the processor's cache, at which copies of data begin.
+const LINE: u64 = 64;
+
+/// What is known before functions are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reserved {
+    /// The preamble, and the stubs behind it.
     pub(crate) preamble: Extent,
+    /// Stubs of functions outside.
+    pub(crate) stubs: Extent,
     /// Beginning of the data.
     pub(crate) start: BundleVa,
     /// Initial thread-local storage.
     pub(crate) template: BundleVa,
     /// Words that the loader fills with the functions that the preamble wraps.
     pub(crate) slots: Extent,
+    /// Table of functions outside, which the loader fills.
+    pub(crate) table: Extent,
 }
 
 impl Reserved {
-    pub(crate) fn new(layout: &Layout<'_>, preamble_size: u64) -> Reserved {
-        let preamble = Extent { start: layout.preamble(), size: align_up(preamble_size, PAGE) };
+    pub(crate) fn new(layout: &Layout<'_>, preamble_size: u64, outside: &Outside<'_>) -> Reserved {
+        let stubs = aligned(layout.preamble() + preamble_size, STUB_BYTES);
+        let stubs = Extent { start: stubs, size: outside.stub_bytes() };
+        let size = align_up(stubs.end() - layout.preamble(), PAGE);
+        let preamble = Extent { start: layout.preamble(), size };
         let start = preamble.end();
         let template = aligned(start, layout.tls.alignment.max(16));
         let slots = aligned(template + layout.tls.size, 16);
         let slots = Extent { start: slots, size: 8 * WrappedFunction::ALL.len() as u64 };
-        Reserved { preamble, start, template, slots }
+        let table = aligned(slots.end(), ENTRY_BYTES);
+        let table = Extent { start: table, size: outside.table_bytes() };
+        Reserved { preamble, stubs, start, template, slots, table }
     }
 }
 
@@ -57,6 +72,8 @@ pub(crate) struct OwnData {
     pub(crate) library_finalizers: Extent,
     pub(crate) init_array: Extent,
     pub(crate) fini_array: Extent,
+    /// What the loader copies of the C library's data.
+    pub(crate) copies: Extent,
     /// Names for the loader, which it may add to, and behind them `finish`.
     pub(crate) names: Extent,
     /// A word that the preamble writes to.
@@ -73,10 +90,10 @@ impl OwnData {
         reserved: Reserved,
         dynamic_entries: usize,
         functions: &Functions,
-        fixups: &Fixups<'_>,
+        (fixups, outside): (&Fixups<'_>, &Outside<'_>),
         names: usize,
     ) -> OwnData {
-        let mut free = aligned(reserved.slots.end(), 16);
+        let mut free = aligned(reserved.table.end(), 16);
         let mut take = |size: usize| {
             let extent = Extent { start: free, size: size as u64 };
             free = aligned(extent.end(), 16);
@@ -91,7 +108,8 @@ impl OwnData {
         let init_array = take(words(&functions.init));
         let fini_array = take(words(&functions.fini));
         let chain = NODE * names as u64;
-        let names = Extent { start: aligned(free, PAGE), size: chain + 8 };
+        let copies = Extent { start: aligned(free, PAGE), size: outside.copy_bytes() };
+        let names = Extent { start: aligned(copies.end(), LINE), size: chain + 8 };
         let mut own = OwnData {
             reserved,
             dynamic,
@@ -100,6 +118,7 @@ impl OwnData {
             library_finalizers,
             init_array,
             fini_array,
+            copies,
             names,
             finish: names.start + chain,
             end: aligned(names.end(), PAGE),
@@ -110,9 +129,16 @@ impl OwnData {
         own.fixups.extend(words_at(library_finalizers.start, &functions.library_finalizers));
         own.fixups.extend(words_at(init_array.start, &functions.init));
         own.fixups.extend(words_at(fini_array.start, &functions.fini));
+        own.fixups.extend(outside.table(reserved.table.start));
         own.set_preamble();
         own.set_slots(fixups);
         own
+    }
+
+    /// Where stubs, table and copies begin.
+    pub(crate) fn places(&self) -> Places {
+        let Reserved { stubs, table, .. } = &self.reserved;
+        Places { stubs: stubs.start, table: table.start, copies: self.copies.start }
     }
 
     /// All of it, which is written.
@@ -124,7 +150,7 @@ impl OwnData {
     /// What becomes read-only.
     pub(crate) fn relro(&self) -> Extent {
         let start = self.reserved.start;
-        Extent { start, size: self.names.start - start }
+        Extent { start, size: self.copies.start - start }
     }
 
     /// The preamble's function, before all others.

@@ -1,7 +1,7 @@
 //! Parts of modules: what is mapped of each, and what is put together to save program headers.
 
 use crate::error::{BundleAdvice, DeclineReason};
-use crate::plan::layout::{OWN_HEADERS, PAGE, align_up};
+use crate::plan::layout::{OWN_HEADERS, PAGE, align_up, page_start};
 use image::elf::Loadable;
 use image::elf::loadable::Class;
 use image::elf::records::ProgramHeader;
@@ -42,6 +42,25 @@ fn fill_page(part: &mut ProgramHeader) {
         let page_end = align_up(part.address.0 + part.file_size, PAGE) - part.address.0;
         part.file_size = part.file_size.max(page_end.min(part.memory_size));
     }
+}
+
+/// Whether a part goes on in memory where another one ends, with the same rights.
+pub(crate) fn continues(part: &ProgramHeader, next: &ProgramHeader) -> bool {
+    part.flags == next.flags
+        && part.file_size == part.memory_size
+        && align_up(part.end().0, PAGE) == page_start(next.address.0)
+}
+
+/// Program headers that may be needed where constants are set apart from what is written: one a module, unless
+/// they can be mapped together with what comes before.
+pub(super) fn spare_headers(modules: &[Vec<ProgramHeader>]) -> usize {
+    let needs = |parts: &&Vec<ProgramHeader>| {
+        let written = parts.iter().position(|part| part.flags & spec::PF_W != 0);
+        let before = written.and_then(|at| parts.get(at.checked_sub(1)?));
+        written.is_some() && before.is_none_or(|part| part.flags != spec::PF_R)
+    };
+    let headers = modules.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
+    modules.iter().filter(needs).count().min(MOST_HEADERS.saturating_sub(headers))
 }
 
 /// Where there are more program headers than a kernel takes: neighbors that are not written

@@ -4,6 +4,7 @@ use crate::error::BundleError;
 use crate::plan::BundleSpec;
 use crate::plan::freshness::{Check, Records};
 use crate::plan::layout::{Layout, Member, page_start};
+use crate::plan::outside::STUB_BYTES;
 use crate::plan::own_data::{Extent, OwnData};
 use image::elf::Loadable;
 use image::elf::records::DynamicEntry;
@@ -12,7 +13,7 @@ use model::bundle::BundleCheck;
 use model::{BundleVa, ModuleId, Va};
 use startup::{
     Addresses, Expected, FileIdentity, FileRecord, Functions, MergedModule, OriginalLook, Preamble,
-    Protected, Start, Symbols, Tables, Variable,
+    Protected, Start, Stubs, Symbols, Tables, Variable,
 };
 use std::path::Path;
 
@@ -77,7 +78,8 @@ fn identity(path: &Path) -> Option<FileIdentity> {
 
 /// Pages of the modules that are read-only once they are relocated.
 fn relro(layout: &Layout<'_>) -> Vec<Protected> {
-    let ranges = layout.members.iter().filter_map(|member| {
+    let written = layout.members.iter().filter(|member| !member.constant);
+    let ranges = written.filter_map(|member| {
         let segment = member.image.segment(spec::PT_GNU_RELRO)?;
         let start = BundleVa(page_start(member.moved(segment.address).0));
         let end = BundleVa(page_start(member.moved(segment.end()).0));
@@ -104,12 +106,19 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
             finish: offset(own.finish),
         },
         slots: offset(own.reserved.slots.start),
+        stubs: Stubs {
+            functions: Functions {
+                offset: offset(own.reserved.stubs.start),
+                count: own.reserved.stubs.size / STUB_BYTES,
+            },
+            table: offset(own.reserved.table.start),
+        },
         ahead: None,
     }
 }
 
 /// Where the program itself has the value of DT_DEBUG, if it can be written to.
-fn debug_value(image: &Loadable) -> Option<Va> {
+pub(super) fn debug_value(image: &Loadable) -> Option<Va> {
     let table = image.segment(spec::PT_DYNAMIC)?;
     let part = image.segments().iter().find(|part| part.loads() && part.holds(table.address))?;
     let index = image.dynamic().iter().position(|entry| entry.tag == spec::DT_DEBUG)?;

@@ -8,7 +8,7 @@ use model::{SymbolIndex, SymbolRef};
 use rustc_hash::FxHashMap;
 
 /// A reference to a module outside, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ReferenceId(u32);
 
 impl ReferenceId {
@@ -68,6 +68,16 @@ impl<'a> References<'a> {
     /// Name of what a reference is to.
     pub(crate) fn name(&self, reference: ReferenceId) -> &'a [u8] {
         self.all.get(reference.0 as usize).map_or(&[], |(reference, ..)| reference.name)
+    }
+
+    /// What a reference was bound to in the original.
+    pub(crate) fn definition(&self, reference: ReferenceId) -> Option<SymbolRef> {
+        self.definitions.get(reference.0 as usize).copied()
+    }
+
+    /// The version that a reference asks for, and the library that has it.
+    pub(crate) fn version(&self, reference: ReferenceId) -> Option<&(String, Vec<u8>)> {
+        self.all.get(reference.0 as usize)?.0.version.as_ref()
     }
 
     /// What the symbols of the bundle were bound to in the original, from the first reference on.

@@ -2,11 +2,12 @@
 //! and what the loader still looks up is held against what it found for the original.
 
 use crate::plan::Plan;
+use crate::plan::outside::{Meaning, Target};
 use image::elf::loadable::SymbolKind;
 use loader::bindings::Binding;
 use loader::lookup::Purpose;
 use loader::{Environment, Graph, Relocated};
-use model::{ModuleId, SymbolIndex, SymbolRef};
+use model::{BundleVa, ModuleId, SymbolIndex, SymbolRef};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,7 @@ pub(crate) fn prove(file: &Path, plan: &Plan<'_>, before: &Before<'_>) -> Result
 
 struct Modules<'a> {
     plan: &'a Plan<'a>,
+    before: &'a Graph,
     after: &'a Graph,
     /// For each module now, the one that it was; none for the bundle.
     original: Vec<Option<ModuleId>>,
@@ -63,7 +65,7 @@ impl<'a> Modules<'a> {
         }
         match files.into_keys().next() {
             Some(path) => Err(format!("it would not load {}", path.display())),
-            None => Ok(Modules { plan, after, original }),
+            None => Ok(Modules { plan, before, after, original }),
         }
     }
 
@@ -74,8 +76,31 @@ impl<'a> Modules<'a> {
         };
         match self.original[now.module.index()] {
             Some(module) => was == SymbolRef { module, symbol: now.symbol },
-            None => self.value_now(now.symbol) == self.value_then(was),
+            None => self.value_now(now.symbol).is_some_and(|value| self.means(value, was)),
         }
+    }
+
+    /// Whether a value in the bundle stands for what a definition was.
+    fn means(&self, value: u64, was: SymbolRef) -> bool {
+        let plan = self.plan;
+        match plan.outside.meaning(&plan.own.places(), BundleVa(value)) {
+            Meaning::Function(Target::Function(reference)) => {
+                let definition = plan.fixups.references.definition(reference);
+                definition.is_some_and(|definition| self.is_alias(definition, was))
+            }
+            Meaning::Function(Target::Selected(resolver)) => {
+                self.value_then(was) == Some(resolver.0)
+            }
+            Meaning::Copy(definition) => self.is_alias(definition, was),
+            Meaning::Own => self.value_then(was) == Some(value),
+        }
+    }
+
+    /// Whether two symbols outside name the same function or data, of whatever version.
+    fn is_alias(&self, one: SymbolRef, other: SymbolRef) -> bool {
+        let value =
+            |at: SymbolRef| self.before[at.module].image.symbol(at.symbol).map(|it| it.value);
+        one.module == other.module && value(one) == value(other)
     }
 
     fn value_now(&self, symbol: SymbolIndex) -> Option<u64> {
@@ -125,6 +150,12 @@ fn own(modules: &Modules<'_>, now: &[Binding], before: &Before<'_>) -> Result<()
         copies.map(|copy| (name(before.graph, copy.from), copy.to)).collect();
     let differs = now.iter().find(|binding| {
         if binding.purpose == Purpose::Copy {
+            let value = modules.value_now(binding.from.symbol).map(BundleVa);
+            let places = &modules.plan.own.places();
+            let meaning = value.map(|value| modules.plan.outside.meaning(places, value));
+            if let Some(Meaning::Copy(definition)) = meaning {
+                return !modules.same(binding.to, Some(definition));
+            }
             let original = copies.get(&modules.name(binding));
             return !original.is_some_and(|was| modules.same(binding.to, *was));
         }

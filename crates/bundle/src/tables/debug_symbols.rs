@@ -1,6 +1,7 @@
 //! The symbols that debuggers and profilers show: those of all modules, at their new addresses.
 
-use crate::plan::layout::Layout;
+use crate::plan::Plan;
+use crate::plan::outside::{STUB_BYTES, StubId};
 use crate::tables::sections;
 use crate::tables::strings::Strings;
 use crate::tables::symbols::kind_of;
@@ -11,8 +12,12 @@ use image::elf::spec;
 /// The symbol at the bundle's first byte.
 pub(crate) const BEGIN: &str = "headstart_begin";
 
+/// What disassemblers and debuggers append to the name of a function for that of its stub.
+const STUB_SUFFIX: &[u8] = b"@plt";
+
 /// SHT_SYMTAB and its strings; local symbols only, as nothing is linked with it.
-pub(crate) fn table(layout: &Layout<'_>, sections: &[Section]) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn table(plan: &Plan<'_>, sections: &[Section]) -> (Vec<u8>, Vec<u8>) {
+    let layout = &plan.layout;
     let mut strings = Strings::new();
     let mut table = vec![0; SymbolEntry::SIZE];
     let begin = SymbolEntry {
@@ -48,6 +53,19 @@ pub(crate) fn table(layout: &Layout<'_>, sections: &[Section]) -> (Vec<u8>, Vec<
         } else {
             image.symbols().for_each(|(_, symbol)| add(&symbol));
         }
+    }
+    let places = plan.own.places();
+    for (stub, number) in plan.outside.stubs.iter().zip(0..) {
+        let address = places.stub(StubId(number));
+        let entry = SymbolEntry {
+            name: strings.add(&[stub.name, STUB_SUFFIX].concat()),
+            info: symbol_info(spec::STB_LOCAL, spec::STT_FUNC),
+            visibility: spec::STV_DEFAULT,
+            section: sections::holding(sections, address),
+            value: address.0,
+            size: STUB_BYTES,
+        };
+        table.extend_from_slice(&entry.bytes());
     }
     (table, strings.bytes)
 }

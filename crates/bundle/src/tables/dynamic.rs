@@ -11,6 +11,9 @@ use model::Va;
 /// Name of the section of the preamble.
 pub(crate) const PREAMBLE_SECTION: &str = ".text.headstart";
 
+/// Name of the section of stubs of functions outside.
+pub(crate) const STUBS_SECTION: &str = ".plt.headstart";
+
 /// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH.
 pub(crate) fn entries(
     plan: &Plan<'_>,
@@ -80,7 +83,11 @@ pub(crate) fn add_sections(plan: &Plan<'_>, tables: &mut Tables) {
     };
     let reserved = &own.reserved;
     let preamble = reserved.preamble;
+    let preamble = Extent { size: reserved.stubs.start - preamble.start, ..preamble };
     sections.push(section(PREAMBLE_SECTION, SHT_PROGBITS, SHF_EXECINSTR, preamble, 16));
+    if reserved.stubs.size > 0 {
+        sections.push(section(STUBS_SECTION, SHT_PROGBITS, SHF_EXECINSTR, reserved.stubs, 16));
+    }
     let tls = &plan.layout.tls;
     if tls.size > 0 {
         let block = Extent { start: reserved.template, size: tls.size };
@@ -98,7 +105,11 @@ pub(crate) fn add_sections(plan: &Plan<'_>, tables: &mut Tables) {
         (".fini_array.headstart", SHT_PROGBITS, own.library_finalizers),
         (".init_array", SHT_INIT_ARRAY, own.init_array),
         (".fini_array", SHT_FINI_ARRAY, own.fini_array),
-        (".data.headstart", SHT_PROGBITS, own.names),
+        (
+            ".data.headstart",
+            SHT_PROGBITS,
+            Extent { size: own.names.end() - own.copies.start, ..own.copies },
+        ),
     ];
     for (name, kind, array) in arrays.into_iter().filter(|(_, _, array)| array.size > 0) {
         sections.push(section(name, kind, SHF_WRITE, array, 8));

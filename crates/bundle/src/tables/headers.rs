@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::plan::file_order::FileOrder;
 use crate::plan::layout::{LARGE_PAGE, PAGE, align_up};
 use crate::plan::own_data::Extent;
+use crate::plan::parts::continues;
 use crate::tables::sections;
 use crate::tables::strings::Strings;
 use crate::tables::{Table, Tables, debug_symbols, gaps, relative_words};
@@ -77,7 +78,7 @@ struct Behind {
 impl Behind {
     /// Symbols for debuggers, and for a bundle at fixed addresses what a change of its base needs.
     fn add_symbols(&mut self, plan: &Plan<'_>, tables: &Tables, sections: &mut Vec<Section>) {
-        let (symbols, names) = debug_symbols::table(&plan.layout, sections);
+        let (symbols, names) = debug_symbols::table(plan, sections);
         let table = SectionHeader {
             kind: spec::SHT_SYMTAB,
             alignment: 8,
@@ -142,34 +143,39 @@ const WRITABLE: u32 = spec::PF_R | spec::PF_W;
 fn program_headers(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let low = plan.layout.low;
     let own = Own { plan, order: &tables.order };
-    let file_header = Extent { start: low, size: FileHeader::SIZE as u64 };
-    let table = Extent { start: file_header.end(), size: 0 };
-    let table_at = FileOffset(file_header.size);
-    // Their sizes follow from their number, below.
-    let mut all = vec![plain(spec::PT_PHDR, spec::PF_R, table, table_at, 8)];
+    let table_at = FileHeader::SIZE as u64;
+    let table = Extent { start: low + table_at, size: 0 };
+    let mut all = vec![plain(spec::PT_PHDR, spec::PF_R, table, FileOffset(table_at), 8)];
     all.push(own.table(tables.table(".interp"), spec::PT_INTERP, 1));
-    all.push(plain(spec::PT_LOAD, spec::PF_R, file_header, FileOffset::ZERO, PAGE));
-    let of_headers = all.len() - 1;
-    all.extend(loaded(&own, tables));
+    all.extend(mapped(&own, tables));
     all.extend(told(&own, tables));
     let size = (all.len() * ProgramHeader::SIZE) as u64;
-    let before = Va(low.0)..=Va(table.start.0);
-    for header in all.iter_mut().filter(|header| before.contains(&header.address)) {
-        header.file_size += size;
-        header.memory_size += size;
-    }
+    (all[0].file_size, all[0].memory_size) = (size, size);
+    all
+}
+
+/// All that is loaded, in as few parts as it takes.
+fn mapped(own: &Own<'_>, tables: &Tables) -> Vec<ProgramHeader> {
+    let layout = &own.plan.layout;
     // Mapped as a whole, for the section behind the headers.
-    let room = plan.layout.program().start().since(low).unwrap_or(0);
-    let header = &mut all[of_headers];
-    let size = header.file_size.max(room);
-    (header.file_size, header.memory_size) = (size, size);
-    if !plan.spec.fixed && plan.layout.has_large_pages() {
-        // The kernel places the bundle so that addresses and places in the file are the same modulo a large
-        // page, and chooses among so many fewer addresses.
-        header.alignment = LARGE_PAGE;
-    }
-    let loaded = all[of_headers..].iter().take_while(|header| header.kind == spec::PT_LOAD).count();
-    gaps::fill(&mut all[of_headers..of_headers + loaded]);
+    let room = layout.program().start().since(layout.low).unwrap_or(0);
+    let headers = Extent { start: layout.low, size: room };
+    // The kernel places a bundle that moves so that addresses and places in the file are the same modulo a large
+    // page, and chooses among so many fewer addresses.
+    let unit = if own.plan.spec.fixed || !layout.has_large_pages() { PAGE } else { LARGE_PAGE };
+    let mut all = vec![plain(spec::PT_LOAD, spec::PF_R, headers, FileOffset::ZERO, unit)];
+    all.extend(loaded(own, tables));
+    gaps::fill(&mut all);
+    all.dedup_by(|next, part| {
+        let distance = |it: &ProgramHeader| it.offset.0.wrapping_sub(it.address.0);
+        let continues = continues(part, next) && distance(part) == distance(next);
+        if continues {
+            part.file_size = next.address + next.file_size - part.address;
+            part.memory_size = next.end() - part.address;
+            part.alignment = part.alignment.max(next.alignment);
+        }
+        continues
+    });
     all
 }
 

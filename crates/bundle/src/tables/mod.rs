@@ -35,6 +35,7 @@ use relocations::Relocations;
 use std::os::unix::ffi::OsStrExt;
 use strings::Strings;
 use symbols::Symbols;
+use unwind::StubFrames;
 use versions::Versions;
 
 /// Name of the version that the loader must know where there are packed relocations.
@@ -212,7 +213,14 @@ fn local_symbol(plan: &Plan<'_>, name: u32, section: u16) -> SymbolEntry {
 }
 
 fn add_unwind(plan: &Plan<'_>, tables: &mut Placed) -> Result<(), DeclineReason> {
-    let unwind = unwind::merge(&plan.layout.members).map_err(|module| {
+    let stubs = plan.own.reserved.stubs;
+    let mut frames = None;
+    if stubs.size > 0 {
+        let of_stubs = StubFrames::new(aligned(tables.address, 8), stubs).ok_or_else(too_large)?;
+        tables.add(".eh_frame", spec::SHT_PROGBITS, 0, 8, of_stubs.bytes.clone());
+        frames = Some(of_stubs);
+    }
+    let unwind = unwind::merge(&plan.layout.members, frames).map_err(|module| {
         let name = members::file_name(&module.path);
         let reason = format!("{name} has an .eh_frame_hdr of a rare kind");
         DeclineReason::from(reason).with(BundleAdvice::KeepOutside(name))
@@ -230,6 +238,12 @@ fn relocations(plan: &Plan<'_>, chain: &[Fixup], of_exports: &[SymbolIndex]) -> 
         let export = plan.exports.iter().position(|export| export.source == copy.symbol)?;
         Some((of_exports[export], copy.to))
     });
+    let start = plan.own.copies.start;
+    let more = plan.outside.copies.iter().filter_map(|copy| {
+        let export = plan.exports.iter().position(|export| export.source == copy.definition)?;
+        Some((of_exports[export], start + copy.offset))
+    });
+    let copies = copies.chain(more);
     let all = plan.fixups.all.iter().chain(&plan.own.fixups).chain(chain).copied();
     let mut relocations = Relocations::new(all, copies, plan.spec.fixed);
     if plan.spec.read_ahead.is_some() {

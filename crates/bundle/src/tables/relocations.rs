@@ -43,7 +43,8 @@ impl Relocations {
         let mut all = Relocations::default();
         for Fixup { at, value } in fixups {
             let other = match value {
-                Value::Constant(_) => continue,
+                // Stubs and copies have their addresses by now.
+                Value::Constant(_) | Value::Stub(_) | Value::OutsideCopy { .. } => continue,
                 Value::Address(_) if fixed || at.0 % 8 == 0 => {
                     all.relative.push(at);
                     continue;

@@ -2,6 +2,7 @@
 //! ".eh_frame_hdr"): unwinders ask for one a file.
 
 use crate::plan::layout::Member;
+use crate::plan::own_data::Extent;
 use image::elf::spec;
 use loader::Module;
 use model::BundleVa;
@@ -19,12 +20,47 @@ pub(crate) struct Unwind {
     entries: Vec<(BundleVa, BundleVa)>,
 }
 
-/// The tables of all members as one; None where there is none.
+/// How to unwind from a stub, to be placed at a multiple of 8: one description, of a function that has done
+/// nothing so far (DWARF 5, 6.4.1).
+pub(crate) struct StubFrames {
+    pub(crate) bytes: Vec<u8>,
+    unwind: Unwind,
+}
+
+/// A CIE, version 1: addresses relative to themselves (DW_EH_PE_pcrel and sdata4), the return address (register
+/// 16) at the stack pointer (register 7), at which it is 8 bytes from the caller's.
+const COMMON: [u8; 24] =
+    [20, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0];
+/// An FDE: its length, where its CIE is, a beginning and a size; then no augmentation and nothing to do.
+const FRAME: usize = 24;
+
+impl StubFrames {
+    /// For these stubs; None where they are too far away.
+    pub(crate) fn new(address: BundleVa, stubs: Extent) -> Option<StubFrames> {
+        let begins = address + COMMON.len() as u64 + 8;
+        let distance = i32::try_from(stubs.start.0.wrapping_sub(begins.0).cast_signed()).ok()?;
+        let mut bytes = COMMON.to_vec();
+        bytes.extend((FRAME as u32 - 4).to_le_bytes());
+        bytes.extend((COMMON.len() as u32 + 4).to_le_bytes());
+        bytes.extend(distance.to_le_bytes());
+        bytes.extend(u32::try_from(stubs.size).ok()?.to_le_bytes());
+        bytes.resize(COMMON.len() + FRAME, 0);
+        // The end of all.
+        bytes.extend([0; 4]);
+        let entries = vec![(stubs.start, address + COMMON.len() as u64)];
+        Some(StubFrames { bytes, unwind: Unwind { frames: address, entries } })
+    }
+}
+
+/// The tables of all members, and of stubs, as one; None where there is none.
 ///
 /// # Errors
 /// The module whose table is of another kind.
-pub(crate) fn merge<'a>(members: &[Member<'a>]) -> Result<Option<Unwind>, &'a Module> {
-    let mut merged: Option<Unwind> = None;
+pub(crate) fn merge<'a>(
+    members: &[Member<'a>],
+    stubs: Option<StubFrames>,
+) -> Result<Option<Unwind>, &'a Module> {
+    let mut merged: Option<Unwind> = stubs.map(|stubs| stubs.unwind);
     for member in members {
         let Some(segment) = member.image.segment(spec::PT_GNU_EH_FRAME) else { continue };
         let table = member.image.segment_bytes(segment);

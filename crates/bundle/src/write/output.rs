@@ -35,7 +35,10 @@ pub(crate) fn write(
     let write = |bytes: &[u8], offset: FileOffset| {
         file.write_all_at(bytes, offset.0).map_err(|error| BundleError::write(path, error))
     };
-    write(&preamble(plan, tables), order.of_own(plan, plan.own.reserved.preamble.start))?;
+    let reserved = &plan.own.reserved;
+    write(&preamble(plan, tables), order.of_own(plan, reserved.preamble.start))?;
+    let stubs = plan.outside.code(&plan.own.places());
+    write(&stubs, order.of_own(plan, reserved.stubs.start))?;
     write(&own_data(plan, tables), order.of_own(plan, plan.own.reserved.start))?;
     for table in &tables.all {
         write(&table.bytes, table.section.header.offset)?;
@@ -103,8 +106,10 @@ fn reopen(member: &Member<'_>, path: &Path) -> io::Result<File> {
 
 /// A part that is written to, with all that is known before a launch.
 fn patched(plan: &Plan<'_>, member: &Member<'_>, segment: &ProgramHeader) -> Vec<u8> {
-    let part = member.parts.iter().find(|part| part.address == segment.address);
-    let size = part.map_or(segment.file_size, |part| part.file_size) as usize;
+    // It may be set apart from what is constant of it, and reach further than in the original.
+    let parts = member.parts.iter().filter(|part| segment.holds(part.address));
+    let end = parts.map(|part| part.address + part.file_size).max();
+    let size = end.map_or(segment.file_size, |end| end - segment.address) as usize;
     let mut bytes = member.image.segment_bytes(segment).to_vec();
     bytes.resize(size, 0);
     let start = member.moved(segment.address);
@@ -137,6 +142,7 @@ fn word(value: Value) -> u64 {
         Value::Constant(word) => word,
         Value::Address(address) => address.0,
         Value::Resolved(_) | Value::TlsDescriptor(_) | Value::LookedUp { .. } => 0,
+        Value::Stub(_) | Value::OutsideCopy { .. } => 0,
     }
 }
 

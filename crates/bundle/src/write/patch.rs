@@ -63,7 +63,8 @@ impl<'a> Patch<'a> {
             let name = relative_words::SECTION;
             io::Error::other(format!("has no usable section {name}, make the bundle again"))
         })?;
-        for segment in self.image.segments().iter().filter(|s| s.loads() && s.flags & PF_W != 0) {
+        // What is constant then is not written to at a start, but has addresses, too.
+        for segment in self.image.segments().iter().filter(|s| s.loads() && s.flags & PF_X == 0) {
             self.words(file, segment, &words)?;
         }
         self.dynamic(file)?;
@@ -139,7 +140,9 @@ impl<'a> Patch<'a> {
 
     fn symbol(&self, bytes: &mut [u8]) {
         let Some(mut symbol) = SymbolEntry::read(bytes) else { return };
-        let moves = symbol.section != SHN_UNDEF && symbol.section != SHN_ABS;
+        // A symbol that is not defined here has the address of its stub, if any.
+        let is_reference = symbol.section == SHN_UNDEF && symbol.value == 0;
+        let moves = !is_reference && symbol.section != SHN_ABS;
         if moves && symbol.kind() != STT_TLS {
             symbol.value = symbol.value.wrapping_add(self.distance);
             bytes.copy_from_slice(&symbol.bytes());

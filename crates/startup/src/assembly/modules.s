@@ -20,6 +20,7 @@
 
 .Ldladdr:                       # address, answer
     endbr64
+    call .Lfollow_stub
     mov rax, rdi
     call .Lfind_library
     jz 1f
@@ -30,6 +31,7 @@
 
 .Ldladdr1:                      # address, answer, more of the answer, what more
     endbr64
+    call .Lfollow_stub
     mov rax, rdi
     call .Lfind_library
     jz 1f
@@ -44,6 +46,21 @@
     mov eax, 1
     ret
 1:  REAL SLOT_dladdr1
+
+# Where rdi is the address of a stub: that of its function. Changes rax, r10 and r11 only.
+.Lfollow_stub:
+    lea r11, [rip + .Lbegin]
+    mov rax, rdi
+    sub rax, r11
+    sub rax, [rip + .Ltables + Header_stubs]
+    mov r10, [rip + .Ltables + Header_stub_count]
+    shl r10, 4
+    cmp rax, r10
+    jae .Lreturn
+    shr rax, 4
+    add r11, [rip + .Ltables + Header_stub_table]
+    mov rdi, [r11 + 8 * rax]
+    ret
 
 # The merged library whose memory holds the address in rax: r10; ZF where there is none. Of the
 # program the C library itself knows. Changes rax, r10 and r11 only.

@@ -5,8 +5,10 @@ mod module;
 
 use crate::error::BundleError;
 use crate::plan::layout::Layout;
+use crate::plan::outside::{CopyId, Outside, Places, StubId};
 use crate::plan::references::{ReferenceId, References};
 use image::elf::Loadable;
+use image::elf::spec;
 use loader::{Graph, Relocated};
 use model::{BundleVa, ModuleId, SymbolRef, TlsOffset, Va};
 use module::ModuleFixups;
@@ -33,6 +35,10 @@ pub(crate) enum Value {
     TlsDescriptor(TlsOffset),
     /// What the loader finds for a reference, by a relocation of this type.
     LookedUp { reference: ReferenceId, kind: u32, addend: i64 },
+    /// The address of a stub, as long as that is not known.
+    Stub(StubId),
+    /// The address of a copy of data of the C library, or one behind it, as long as that is not known.
+    OutsideCopy { copy: CopyId, addend: i64 },
 }
 
 /// Data of one module that another has as its own (R_X86_64_COPY).
@@ -72,15 +78,16 @@ pub(crate) struct Fixups<'a> {
     pub(crate) replaced: HashMap<WrappedFunction, ReferenceId>,
 }
 
-/// Goes through all relocations. `template`: address of the thread-local storage's initial bytes.
+/// Stands for the address of the thread-local storage's initial bytes as long as that is not known.
+const TEMPLATE: BundleVa = BundleVa(1 << 62);
+
+/// Goes through all relocations.
 pub(crate) fn collect<'a>(
     graph: &'a Graph,
     relocated: &[Relocated],
     layout: &Layout<'a>,
-    template: BundleVa,
 ) -> Result<Fixups<'a>, BundleError> {
     let mut fixups = Fixups::default();
-    let stubs = stubs(layout.program().image);
     for member in &layout.members {
         let bound = relocated[member.id.index()].bindings.iter();
         let bound = bound.map(|binding| ((binding.from.symbol, binding.purpose), binding.to));
@@ -88,9 +95,8 @@ pub(crate) fn collect<'a>(
             graph,
             layout,
             member,
-            template,
+            template: TEMPLATE,
             bound: bound.collect(),
-            stubs: &stubs,
             fixups: &mut fixups,
             tls_offsets: HashSet::new(),
             tls_modules: Vec::new(),
@@ -103,7 +109,7 @@ pub(crate) fn collect<'a>(
 }
 
 /// Functions of libraries for whose addresses the program has stubs of its own.
-fn stubs(program: &Loadable) -> HashSet<&[u8]> {
+pub(crate) fn program_stubs(program: &Loadable) -> HashSet<&[u8]> {
     let symbols = program.symbols().map(|(_, symbol)| symbol);
     symbols
         .filter(|symbol| !symbol.defined && symbol.value != Va::ZERO)
@@ -112,6 +118,37 @@ fn stubs(program: &Loadable) -> HashSet<&[u8]> {
 }
 
 impl Fixups<'_> {
+    /// A call must not find the stub that stands for a function's address in the program. Where there is none,
+    /// looking up for a call and for a value are the same, and share one.
+    pub(crate) fn share_looks(&mut self, program_stubs: &HashSet<&[u8]>) {
+        for Fixup { value, .. } in &mut self.all {
+            if let Value::LookedUp { reference, kind, .. } = value
+                && *kind == spec::R_X86_64_JUMP_SLOT
+                && !program_stubs.contains(self.references.name(*reference))
+            {
+                *kind = spec::R_X86_64_GLOB_DAT;
+            }
+        }
+    }
+
+    /// Puts in the addresses that were not known. All of these are behind the modules, so that the order stays.
+    pub(crate) fn place(&mut self, template: BundleVa, outside: &Outside<'_>, places: &Places) {
+        for Fixup { at, value } in &mut self.all {
+            if let Some(within) = at.0.checked_sub(TEMPLATE.0) {
+                *at = template + within;
+            }
+            match *value {
+                Value::Stub(stub) => *value = Value::Address(places.stub(stub)),
+                Value::OutsideCopy { copy, addend } => {
+                    let start = outside.copies.get(copy.0 as usize).map_or(0, |copy| copy.offset);
+                    let address = places.copies + start;
+                    *value = Value::Address(address.wrapping_add(addend.cast_unsigned()));
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// What is copied includes its relocations.
     fn mirror(&mut self) {
         if self.copied.is_empty() {

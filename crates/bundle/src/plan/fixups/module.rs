@@ -19,7 +19,6 @@ pub(super) struct ModuleFixups<'m, 'a> {
     pub(super) member: &'m Member<'a>,
     pub(super) template: BundleVa,
     pub(super) bound: HashMap<(SymbolIndex, Purpose), Option<SymbolRef>>,
-    pub(super) stubs: &'m HashSet<&'a [u8]>,
     pub(super) fixups: &'m mut Fixups<'a>,
     /// Own addresses of offsets within thread-local storage.
     pub(super) tls_offsets: HashSet<Va>,
@@ -151,15 +150,7 @@ impl<'a> ModuleFixups<'_, 'a> {
             return Value::Address(self.layout.preamble() + function.wrapper());
         }
         let addend = if relocation.kind == spec::R_X86_64_64 { relocation.addend } else { 0 };
-        // A call must not find the stub that stands for a function's address in the program; where
-        // there is none, both look-ups are the same and share one.
-        let kind = match relocation.kind {
-            spec::R_X86_64_JUMP_SLOT if !self.stubs.contains(symbol.name) => {
-                spec::R_X86_64_GLOB_DAT
-            }
-            kind => kind,
-        };
-        Value::LookedUp { reference, kind, addend }
+        Value::LookedUp { reference, kind: relocation.kind, addend }
     }
 
     fn thread_local(&mut self, relocation: &Relocation) -> Result<(), BundleError> {

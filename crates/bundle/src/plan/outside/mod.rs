@@ -1,0 +1,193 @@
+//! What merged modules use of the C library, each once: stubs that jump through one table of functions, and copies
+//! of its data.
+//!
+//! A slot of a module holds the address of a stub, which is known now, and only the table is left to the loader.
+//! As in a program that is not position-independent, a stub is the function's address for all: the bundle exports
+//! it, so that plug-ins and dlsym find the same (System V ABI for x86-64, "Function Addresses"). Data is
+//! copied into the bundle as for such a program (R_X86_64_COPY). Slots of a module then need no relocation at
+//! fixed addresses, and its pages are neither written to nor protected at a start.
+
+mod copies;
+mod route;
+
+use crate::plan::exports::{Export, ExportValue, ExportVersion};
+use crate::plan::fixups::{Fixup, Value};
+use crate::plan::references::ReferenceId;
+use image::elf::loadable::{SymbolBinding, SymbolKind};
+use image::elf::spec;
+use model::{BundleVa, SymbolRef};
+use rustc_hash::FxHashMap;
+
+pub(crate) use copies::OutsideCopy;
+pub(crate) use route::route;
+
+/// `endbr64; jmp [rip + …]`, and what is never run.
+const STUB: [u8; 6] = [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25];
+/// Bytes of a stub.
+pub(crate) const STUB_BYTES: u64 = 16;
+/// Bytes of the jump, with the end of which its distance is counted.
+const JUMP_BYTES: u64 = 10;
+/// Bytes of an entry of the table.
+pub(crate) const ENTRY_BYTES: u64 = 8;
+
+/// A stub, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StubId(pub(crate) u32);
+
+/// Data of the C library that is copied, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CopyId(pub(crate) u32);
+
+/// What a stub jumps to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    /// The function that the loader finds for a reference.
+    Function(ReferenceId),
+    /// The function that a resolver of a merged module selects (IFUNC).
+    Selected(BundleVa),
+}
+
+/// A stub.
+#[derive(Clone, Debug)]
+pub(crate) struct Stub<'a> {
+    pub(crate) target: Target,
+    /// Name of the function, where it has one.
+    pub(crate) name: &'a [u8],
+    /// What makes it the function's address for all; none of what is only called.
+    exported: Option<Exported>,
+}
+
+/// How a function or data of the C library is exported.
+#[derive(Clone, Debug)]
+pub(crate) struct Exported {
+    pub(crate) version: ExportVersion,
+    pub(crate) hidden: bool,
+    pub(crate) source: SymbolRef,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(crate) struct Outside<'a> {
+    pub(crate) stubs: Vec<Stub<'a>>,
+    numbers: FxHashMap<Target, StubId>,
+    pub(crate) copies: Vec<OutsideCopy<'a>>,
+}
+
+/// Where stubs, table and copies begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    pub(crate) stubs: BundleVa,
+    pub(crate) table: BundleVa,
+    pub(crate) copies: BundleVa,
+}
+
+impl Places {
+    /// A stub's address.
+    pub(crate) fn stub(&self, stub: StubId) -> BundleVa {
+        self.stubs + STUB_BYTES * u64::from(stub.0)
+    }
+}
+
+impl<'a> Outside<'a> {
+    /// Bytes of all stubs.
+    pub(crate) fn stub_bytes(&self) -> u64 {
+        STUB_BYTES * self.stubs.len() as u64
+    }
+
+    /// Bytes of the table.
+    pub(crate) fn table_bytes(&self) -> u64 {
+        ENTRY_BYTES * self.stubs.len() as u64
+    }
+
+    /// Bytes of all copies.
+    pub(crate) fn copy_bytes(&self) -> u64 {
+        self.copies.last().map_or(0, |copy| copy.offset + copy.size)
+    }
+
+    /// The stub of what a resolver selects.
+    pub(crate) fn selected(&self, resolver: BundleVa) -> Option<StubId> {
+        self.numbers.get(&Target::Selected(resolver)).copied()
+    }
+
+    /// The code of all stubs.
+    pub(crate) fn code(&self, places: &Places) -> Vec<u8> {
+        let stub = |number: u64| {
+            let end = places.stubs + STUB_BYTES * number + JUMP_BYTES;
+            let entry = places.table + ENTRY_BYTES * number;
+            let distance = entry.0.wrapping_sub(end.0) as u32;
+            let mut code = STUB.to_vec();
+            code.extend(distance.to_le_bytes());
+            code.resize(STUB_BYTES as usize, 0xcc);
+            code
+        };
+        (0..self.stubs.len() as u64).flat_map(stub).collect()
+    }
+
+    /// The table, which the loader fills.
+    pub(crate) fn table(&self, start: BundleVa) -> impl Iterator<Item = Fixup> {
+        let places = (0..).step_by(ENTRY_BYTES as usize).map(move |offset| start + offset);
+        places.zip(&self.stubs).map(|(at, stub)| {
+            let value = match stub.target {
+                // Else a stub would find itself.
+                Target::Function(reference) => {
+                    Value::LookedUp { reference, kind: spec::R_X86_64_JUMP_SLOT, addend: 0 }
+                }
+                Target::Selected(resolver) => Value::Resolved(resolver),
+            };
+            Fixup { at, value }
+        })
+    }
+
+    /// What the bundle exports of it.
+    pub(crate) fn exports(&self, places: &Places) -> Vec<Export<'a>> {
+        let stubs = self.stubs.iter().zip(0..).filter_map(|(stub, number)| {
+            let value = ExportValue::Stub(places.stub(StubId(number)));
+            let exported = stub.exported.clone()?;
+            Some(exported.export(stub.name, value, SymbolKind::Function, 0))
+        });
+        let copies = self.copies.iter().flat_map(|copy| {
+            let value = ExportValue::Address(places.copies + copy.offset);
+            let export = move |(name, exported): &(&'a [u8], Exported)| {
+                exported.clone().export(name, value, SymbolKind::Object, copy.size)
+            };
+            copy.names.iter().map(export)
+        });
+        stubs.chain(copies).collect()
+    }
+
+    /// What the address of a stub or a copy stands for; [`Meaning::Own`] of all else.
+    pub(crate) fn meaning(&self, places: &Places, address: BundleVa) -> Meaning {
+        let of_stub = address.0.checked_sub(places.stubs.0).map(|offset| offset / STUB_BYTES);
+        let stub = of_stub.and_then(|number| self.stubs.get(usize::try_from(number).ok()?));
+        if let Some(stub) = stub {
+            return Meaning::Function(stub.target);
+        }
+        let of_copy = address.0.checked_sub(places.copies.0);
+        let copy = self.copies.iter().find(|copy| Some(copy.offset) == of_copy);
+        copy.map_or(Meaning::Own, |copy| Meaning::Copy(copy.definition))
+    }
+}
+
+/// What an address of the bundle stands for.
+pub(crate) enum Meaning {
+    /// Itself.
+    Own,
+    /// A function elsewhere.
+    Function(Target),
+    /// Data of the C library.
+    Copy(SymbolRef),
+}
+
+impl Exported {
+    fn export<'a>(
+        self,
+        name: &'a [u8],
+        value: ExportValue,
+        kind: SymbolKind,
+        size: u64,
+    ) -> Export<'a> {
+        let Exported { version, hidden, source } = self;
+        let binding = SymbolBinding::Global;
+        Export { name, value, size, kind, binding, version, hidden, source }
+    }
+}
