@@ -88,6 +88,11 @@ pub struct Tables {
     pub builds: Vec<LoadedBuild>,
     /// What is told of a bundle that is used, to whom it may interest, behind its name.
     pub used: String,
+    /// What the first entries of the table of functions are to be ([`Stubs::table`]), where nothing else is
+    /// loaded beside the bundle than `fill_libraries`.
+    pub fills: Vec<Fill>,
+    /// The C library and the loader, at most two.
+    pub fill_libraries: Vec<LoadedBuild>,
     /// Paths of libraries that the bundle carries in a folder of its own, and the names by which the loader
     /// finds them there.
     pub carried: Vec<(PathBuf, OsString)>,
@@ -168,10 +173,42 @@ pub struct Addresses {
 /// which tells of the functions themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stubs {
-    /// The stubs, each of 16 bytes.
+    /// The stubs, each of 32 bytes.
     pub functions: Functions,
-    /// Offset of the table: an 8-byte address for each.
+    /// Offset of the table: an 8-byte address for each. The loader finds each function when it is first called;
+    /// where only [`Tables::fill_libraries`] are loaded beside the bundle, the preamble fills the table before
+    /// that.
     pub table: i64,
+    /// The pages with the table, which are read-only once that is filled.
+    pub pages: Protected,
+}
+
+/// A function of a library outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Which of the libraries.
+    pub library: FillLibrary,
+    /// Its address there, or that of its resolver.
+    pub address: u64,
+    /// Whether a resolver tells the address (IFUNC).
+    pub selects: bool,
+}
+
+/// Which of [`Tables::fill_libraries`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FillLibrary {
+    /// The first one.
+    First,
+    /// The second one.
+    Second,
+}
+
+impl Fill {
+    /// As the code takes it.
+    fn place(&self) -> u64 {
+        let library = u64::from(self.library == FillLibrary::Second);
+        u64::from(self.selects) << 63 | library << 62 | self.address & ((1 << 62) - 1)
+    }
 }
 
 /// What [`ahead()`] needs, which must then be the bundle's first relocation.
@@ -207,7 +244,7 @@ impl Variable {
 }
 
 /// Pages that become read-only, as PT_GNU_RELRO describes them for one module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
     /// Offset of the first page.
     pub offset: i64,

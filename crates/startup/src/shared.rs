@@ -81,6 +81,7 @@ macro_rules! shared {
             include_str!("assembly/cache.s"),
             include_str!("assembly/names.s"),
             include_str!("assembly/builds.s"),
+            include_str!("assembly/fill.s"),
             include_str!("assembly/memory.s"),
             include_str!("assembly/identity.s"),
             include_str!("assembly/trace.s"),
@@ -159,10 +160,18 @@ shared! {
             finalizers: i64,
             finalizer_count: u64,
             finish: i64,
-            /// Stubs of functions outside, each of 16 bytes, and the table through which they jump.
+            /// Stubs of functions outside, each of 32 bytes, and the table through which they jump.
             stubs: i64,
             stub_count: u64,
             stub_table: i64,
+            /// What the first entries of the table are to be, and the libraries that have it.
+            fills: u64,
+            fill_count: u64,
+            fill_libraries: u64,
+            fill_library_count: u64,
+            /// Pages with the table.
+            table_pages: i64,
+            table_bytes: u64,
             /// The bundle's dynamic table, and where the program has the value of DT_DEBUG.
             debug: i64,
             debug_copy: i64,
@@ -258,6 +267,12 @@ shared! {
             name: u64,
             id: u64,
             length: u64,
+        }
+
+        /// What an entry of the table of functions is to be: an address of a library, from where it begins. The
+        /// highest bit says that this is a resolver, which is asked; the next one which library it is.
+        Fill {
+            place: u64,
         }
 
         /// A path of a file that the bundle carries, and the name by which the loader finds that.

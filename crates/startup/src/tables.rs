@@ -43,6 +43,8 @@ impl Preamble {
             + shared::Record::SIZE * records
             + shared::Cached::SIZE * tables.cached.len()
             + shared::Build::SIZE * tables.builds.len()
+            + shared::Build::SIZE * tables.fill_libraries.len()
+            + shared::Fill::SIZE * tables.fills.len()
             + shared::Carried::SIZE * tables.carried.len()
             + shared::Range::SIZE * tables.relro.len()
             + shared::Module::SIZE * tables.modules.len();
@@ -55,6 +57,12 @@ impl Preamble {
         (header.all, header.all_count) = writer.list(&all, Writer::step)?;
         (header.cached, header.cached_count) = writer.list(&tables.cached, Writer::cached)?;
         (header.builds, header.build_count) = writer.list(&tables.builds, Writer::build)?;
+        (header.fill_libraries, header.fill_library_count) =
+            writer.list(&tables.fill_libraries, Writer::build)?;
+        (header.fills, header.fill_count) = writer.list(&tables.fills, |writer, fill| {
+            shared::Fill { place: fill.place() }.write(&mut writer.lists);
+            Ok(())
+        })?;
         (header.carried, header.carried_count) =
             writer.list(&tables.carried, |writer, (file, name)| {
                 let (path, name) = (writer.text(path(file)?), writer.text(plain_name(name, b'/')?));
@@ -95,6 +103,7 @@ impl Preamble {
         let stubs = &addresses.stubs;
         (header.stubs, header.stub_count) = (stubs.functions.offset, stubs.functions.count);
         header.stub_table = stubs.table;
+        (header.table_pages, header.table_bytes) = (stubs.pages.offset, stubs.pages.length);
         if let Some(ahead) = &addresses.ahead {
             header.ahead = ahead.list;
             (header.packed, header.packed_count) = (ahead.packed.offset, ahead.packed.count);

@@ -9,13 +9,17 @@ use loader::graph::Module;
 use loader::search::Searcher;
 use model::bundle::BundleCheck;
 use model::text;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+const C_LIBRARY: &str = "libc.so.6";
 
 /// What the loader is told.
 pub(crate) struct Dependencies {
     /// Names of the libraries outside, in the order of loading.
     pub(crate) names: Vec<String>,
+    /// Those of libraries that are loaded by another name than their own, by that.
+    pub(crate) by_own_name: BTreeMap<String, String>,
     /// DT_RPATH or DT_RUNPATH for what the program opens later.
     pub(crate) search: Option<(u64, String)>,
 }
@@ -33,20 +37,30 @@ impl Dependencies {
         let chosen = |module: &Module| {
             check != BundleCheck::Host && by_processor::has_variants(module) && !carried(module)
         };
-        let names = outside().map(|(module, _)| match carried(module) || chosen(module) {
+        let search = search_path(graph, memberships);
+        // The C library stands in a folder of the system, and would be looked for in all of these before.
+        let by_path = |module: &Module| {
+            let stays = matches!(check, BundleCheck::Host | BundleCheck::Immutable);
+            stays && search.is_some() && members::name_of(module) == C_LIBRARY
+        };
+        let name = |module: &Module| match carried(module) || chosen(module) {
             true => members::name_of(module),
+            false if by_path(module) => text::text(&module.path),
             false => name(module),
-        });
-        let names = names.collect();
+        };
+        let names: Vec<String> = outside().map(|(module, _)| name(module)).collect();
+        let own_names = outside().map(|(module, _)| members::name_of(module));
+        let by_own_name = own_names.zip(names.iter().cloned()).filter(|(own, name)| own != name);
+        let by_own_name = by_own_name.collect();
         let chosen = outside().map(|(module, _)| module).filter(|module| chosen(module));
-        let search = with_folders(search_path(graph, memberships), chosen);
+        let search = with_folders(search, chosen);
         if carry.files.is_empty() {
-            return Dependencies { names, search };
+            return Dependencies { names, by_own_name, search };
         }
         // DT_RPATH is also where libraries that are carried look for what they need.
         let own = format!("$ORIGIN/{}", carry.folder);
         let folders = search.map_or(own.clone(), |(_, others)| format!("{own}:{others}"));
-        Dependencies { names, search: Some((spec::DT_RPATH, folders)) }
+        Dependencies { names, by_own_name, search: Some((spec::DT_RPATH, folders)) }
     }
 }
 

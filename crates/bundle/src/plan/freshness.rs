@@ -117,16 +117,23 @@ fn in_cache(cache: Option<&Cache>, name: &str, machine: &str) -> CachedName {
     CachedName { paths, name }
 }
 
+/// Whether this is the C library or the loader.
+pub(super) fn is_base(graph: &Graph, module: &Module) -> bool {
+    let name = module.path.file_name().unwrap_or_default().as_bytes();
+    module.path == graph.interpreter || name.starts_with(b"libc.so.")
+}
+
+/// Which build of a library this is, if that can be told.
+pub(super) fn build(module: &Module) -> Option<LoadedBuild> {
+    let name = module.path.file_name().unwrap_or_default().to_owned();
+    let id = module.image.build_id.as_deref().and_then(bytes_of_hex)?;
+    Some(LoadedBuild { name, id })
+}
+
 /// The C library and the loader, which have to be those with which the bundle was proved.
 fn builds(graph: &Graph) -> Result<Vec<LoadedBuild>, BundleError> {
-    let is_base = |module: &&Module| {
-        let name = module.path.file_name().unwrap_or_default().as_bytes();
-        module.path == graph.interpreter || name.starts_with(b"libc.so.")
-    };
     let build = |module: &Module| {
-        let name = module.path.file_name().unwrap_or_default().to_owned();
-        let id = module.image.build_id.as_deref().and_then(bytes_of_hex);
-        id.map(|id| LoadedBuild { name, id }).ok_or_else(|| {
+        build(module).ok_or_else(|| {
             let reason = format!(
                 "{} has no build-id, and without one the bundle could not tell whether the one on another \
                  machine is the same",
@@ -135,7 +142,8 @@ fn builds(graph: &Graph) -> Result<Vec<LoadedBuild>, BundleError> {
             BundleError::declined(&graph.program().path, reason)
         })
     };
-    let found = graph.modules.iter().filter(is_base).map(build).collect::<Result<Vec<_>, _>>()?;
+    let base = graph.modules.iter().filter(|module| is_base(graph, module));
+    let found = base.map(build).collect::<Result<Vec<_>, _>>()?;
     match found.is_empty() {
         true => {
             let reason = "it does not load the C library, and without that the bundle could not tell one \

@@ -31,14 +31,14 @@ use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Environment, Graph, Relocated};
 use model::BundleVa;
-use outside::Outside;
+use outside::{Filled, Outside};
 use own_data::{OwnData, Reserved};
 use startup::Preamble;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Entries of the dynamic table besides the libraries that are needed.
-const DYNAMIC_ENTRIES: usize = 34;
+const DYNAMIC_ENTRIES: usize = 38;
 
 /// Which bundle is asked for.
 pub(crate) struct BundleSpec<'a> {
@@ -119,7 +119,9 @@ pub(crate) fn plan<'a>(
     } else {
         fixups.share_looks(&program_stubs);
     }
-    let preamble = preamble::new(&spec, freshness::records(graph, spec.check)?, &layout)?;
+    let filled = Filled::of(graph, &layout, &outside, &fixups.references);
+    let records = freshness::records(graph, spec.check)?;
+    let preamble = preamble::new(&spec, records, &layout, filled)?;
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
     let names = loader_names::of_merged(graph, &layout);

@@ -6,7 +6,7 @@ use crate::plan::fixups::{Fixup, Fixups, Value};
 use crate::plan::initializers::Functions;
 use crate::plan::layout::{Layout, PAGE, align_up, aligned};
 use crate::plan::loader_names::NODE;
-use crate::plan::outside::{ENTRY_BYTES, Outside, Places, STUB_BYTES};
+use crate::plan::outside::{Outside, Places, STUB_BYTES};
 use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use model::BundleVa;
@@ -28,8 +28,6 @@ pub(crate) struct Reserved {
     pub(crate) template: BundleVa,
     /// Words that the loader fills with the functions that the preamble wraps.
     pub(crate) slots: Extent,
-    /// Table of functions outside, which the loader fills.
-    pub(crate) table: Extent,
 }
 
 impl Reserved {
@@ -42,9 +40,7 @@ impl Reserved {
         let template = aligned(start, layout.tls.alignment.max(16));
         let slots = aligned(template + layout.tls.size, 16);
         let slots = Extent { start: slots, size: 8 * WrappedFunction::ALL.len() as u64 };
-        let table = aligned(slots.end(), ENTRY_BYTES);
-        let table = Extent { start: table, size: outside.table_bytes() };
-        Reserved { preamble, stubs, start, template, slots, table }
+        Reserved { preamble, stubs, start, template, slots }
     }
 }
 
@@ -72,6 +68,8 @@ pub(crate) struct OwnData {
     pub(crate) library_finalizers: Extent,
     pub(crate) init_array: Extent,
     pub(crate) fini_array: Extent,
+    /// Table of functions outside, in pages of its own.
+    pub(crate) table: Extent,
     /// What the loader copies of the C library's data.
     pub(crate) copies: Extent,
     /// Names for the loader, which it may add to, and behind them `finish`.
@@ -93,7 +91,7 @@ impl OwnData {
         (fixups, outside): (&Fixups<'_>, &Outside<'_>),
         names: usize,
     ) -> OwnData {
-        let mut free = aligned(reserved.table.end(), 16);
+        let mut free = aligned(reserved.slots.end(), 16);
         let mut take = |size: usize| {
             let extent = Extent { start: free, size: size as u64 };
             free = aligned(extent.end(), 16);
@@ -108,7 +106,9 @@ impl OwnData {
         let init_array = take(words(&functions.init));
         let fini_array = take(words(&functions.fini));
         let chain = NODE * names as u64;
-        let copies = Extent { start: aligned(free, PAGE), size: outside.copy_bytes() };
+        // Right behind what becomes read-only, as its pages do too.
+        let table = Extent { start: aligned(free, PAGE), size: outside.table_bytes() };
+        let copies = Extent { start: aligned(table.end(), PAGE), size: outside.copy_bytes() };
         let names = Extent { start: aligned(copies.end(), LINE), size: chain + 8 };
         let mut own = OwnData {
             reserved,
@@ -118,6 +118,7 @@ impl OwnData {
             library_finalizers,
             init_array,
             fini_array,
+            table,
             copies,
             names,
             finish: names.start + chain,
@@ -129,7 +130,7 @@ impl OwnData {
         own.fixups.extend(words_at(library_finalizers.start, &functions.library_finalizers));
         own.fixups.extend(words_at(init_array.start, &functions.init));
         own.fixups.extend(words_at(fini_array.start, &functions.fini));
-        own.fixups.extend(outside.table(reserved.table.start));
+        own.fixups.extend(outside.entries(&own.places()));
         own.set_preamble();
         own.set_slots(fixups);
         own
@@ -137,8 +138,8 @@ impl OwnData {
 
     /// Where stubs, table and copies begin.
     pub(crate) fn places(&self) -> Places {
-        let Reserved { stubs, table, .. } = &self.reserved;
-        Places { stubs: stubs.start, table: table.start, copies: self.copies.start }
+        let stubs = self.reserved.stubs.start;
+        Places { stubs, table: self.table.start, copies: self.copies.start }
     }
 
     /// All of it, which is written.
@@ -147,10 +148,10 @@ impl OwnData {
         Extent { start, size: self.names.end() - start }
     }
 
-    /// What becomes read-only.
+    /// What the loader makes read-only.
     pub(crate) fn relro(&self) -> Extent {
         let start = self.reserved.start;
-        Extent { start, size: self.copies.start - start }
+        Extent { start, size: self.table.start - start }
     }
 
     /// The preamble's function, before all others.

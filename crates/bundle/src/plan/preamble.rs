@@ -3,8 +3,8 @@
 use crate::error::BundleError;
 use crate::plan::BundleSpec;
 use crate::plan::freshness::{Check, Records};
-use crate::plan::layout::{Layout, Member, page_start};
-use crate::plan::outside::STUB_BYTES;
+use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start};
+use crate::plan::outside::{ENTRY_BYTES, Filled, StubId};
 use crate::plan::own_data::{Extent, OwnData};
 use image::elf::Loadable;
 use image::elf::records::DynamicEntry;
@@ -22,6 +22,7 @@ pub(crate) fn new(
     spec: &BundleSpec<'_>,
     records: Records,
     layout: &Layout<'_>,
+    filled: Filled,
 ) -> Result<Preamble, BundleError> {
     let told = spec.told.unwrap_or(spec.program);
     let environment = match spec.check.kind {
@@ -41,6 +42,8 @@ pub(crate) fn new(
         all: records.all,
         cached: records.cached,
         builds: records.builds,
+        fills: filled.fills,
+        fill_libraries: filled.libraries,
         carried: spec.carry.by_path(),
         relro: relro(layout),
         modules: modules(layout, spec.check),
@@ -106,15 +109,22 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
             finish: offset(own.finish),
         },
         slots: offset(own.reserved.slots.start),
-        stubs: Stubs {
-            functions: Functions {
-                offset: offset(own.reserved.stubs.start),
-                count: own.reserved.stubs.size / STUB_BYTES,
-            },
-            table: offset(own.reserved.table.start),
-        },
+        stubs: stubs(layout, own),
         ahead: None,
     }
+}
+
+/// What stands for functions outside.
+fn stubs(layout: &Layout<'_>, own: &OwnData) -> Stubs {
+    let offset = |address| offset(layout, address);
+    let (places, table) = (own.places(), own.table);
+    if table.size == 0 {
+        return Stubs::default();
+    }
+    let count = (table.end() - places.entries()) / ENTRY_BYTES;
+    let functions = Functions { offset: offset(places.stub(StubId(0))), count };
+    let pages = Protected { offset: offset(table.start), length: align_up(table.size, PAGE) };
+    Stubs { functions, table: offset(places.entries()), pages }
 }
 
 /// Where the program itself has the value of DT_DEBUG, if it can be written to.

@@ -14,6 +14,9 @@ pub(crate) const PREAMBLE_SECTION: &str = ".text.headstart";
 /// Name of the section of stubs of functions outside.
 pub(crate) const STUBS_SECTION: &str = ".plt.headstart";
 
+/// Name of the section of relocations that are done when a function is first called.
+pub(crate) const LATE_SECTION: &str = ".rela.plt";
+
 /// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH.
 pub(crate) fn entries(
     plan: &Plan<'_>,
@@ -43,9 +46,20 @@ pub(crate) fn entries(
         (DT_VERSYM, at(".gnu.version")),
         (DT_VERDEF, at(".gnu.version_d")),
         (DT_VERDEFNUM, section(".gnu.version_d").info.into()),
-        (DT_FLAGS, DF_BIND_NOW),
-        (DT_FLAGS_1, if plan.spec.fixed { DF_1_NOW } else { DF_1_NOW | DF_1_PIE }),
     ]);
+    if let Some(late) = tables.find_table(LATE_SECTION) {
+        // The preamble fills the table; what a start needs before that, the loader finds.
+        all.extend([
+            (DT_PLTGOT, own.table.start.0),
+            (DT_JMPREL, late.address().0),
+            (DT_PLTRELSZ, late.section.header.size),
+            (DT_PLTREL, DT_RELA),
+        ]);
+    } else {
+        all.push((DT_FLAGS, DF_BIND_NOW));
+    }
+    let now = if tables.find_table(LATE_SECTION).is_some() { 0 } else { DF_1_NOW };
+    all.push((DT_FLAGS_1, if plan.spec.fixed { now } else { now | DF_1_PIE }));
     let needs = section(".gnu.version_r");
     if needs.size > 0 {
         all.push((DT_VERNEED, needs.address.0));
@@ -99,17 +113,15 @@ pub(crate) fn add_sections(plan: &Plan<'_>, tables: &mut Tables) {
     let dynamic = section(".dynamic", SHT_DYNAMIC, SHF_WRITE, dynamic_extent, 8);
     let header = SectionHeader { entry_size: DynamicEntry::SIZE as u64, ..dynamic.header };
     sections.push(Section { header, ..dynamic });
+    let data = Extent { size: own.names.end() - own.copies.start, ..own.copies };
     let arrays = [
         (".preinit_array", SHT_PREINIT_ARRAY, own.preinit_array),
         (".init_array.headstart", SHT_PROGBITS, own.library_initializers),
         (".fini_array.headstart", SHT_PROGBITS, own.library_finalizers),
         (".init_array", SHT_INIT_ARRAY, own.init_array),
         (".fini_array", SHT_FINI_ARRAY, own.fini_array),
-        (
-            ".data.headstart",
-            SHT_PROGBITS,
-            Extent { size: own.names.end() - own.copies.start, ..own.copies },
-        ),
+        (".got.plt", SHT_PROGBITS, own.table),
+        (".data.headstart", SHT_PROGBITS, data),
     ];
     for (name, kind, array) in arrays.into_iter().filter(|(_, _, array)| array.size > 0) {
         sections.push(section(name, kind, SHF_WRITE, array, 8));

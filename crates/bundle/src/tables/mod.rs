@@ -137,9 +137,12 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
     // relocates, and symbols, which are the largest table, come last.
     let list = plan.spec.read_ahead.map(|_| vec![0; ahead::LIST_BYTES]);
+    let late = relocations::late(plan);
+    let late = if late.is_empty() { None } else { Some(late) };
     let read_early = [
         (".gnu.hash", spec::SHT_GNU_HASH, 0, Some(symbols.hash), 1),
         (".rela.dyn", spec::SHT_RELA, Rela::SIZE, Some(relocations.table()), 1),
+        (dynamic::LATE_SECTION, spec::SHT_RELA, Rela::SIZE, late, 1),
         (ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, list, ahead::LIST_PAGES_OF_MOST),
         (".gnu.version", spec::SHT_GNU_VERSYM, 2, Some(symbols.versions), 1),
         (".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, Some(symbols.table), 1),
@@ -178,6 +181,7 @@ fn versions(plan: &Plan<'_>, strings: &mut Strings) -> Option<Versions> {
     // The loader does not ask for it, nor would it be found, where there is no C library.
     let has_c = plan.graph.modules.iter().any(|module| members::name_of(module) == C_LIBRARY);
     let required = (!plan.spec.fixed && has_c).then_some((C_LIBRARY, PACKED_VERSION));
+    let strings = (&plan.dependencies.by_own_name, strings);
     Versions::new(merged, &own, required, &plan.exports, references, strings)
 }
 
@@ -216,7 +220,8 @@ fn add_unwind(plan: &Plan<'_>, tables: &mut Placed) -> Result<(), DeclineReason>
     let stubs = plan.own.reserved.stubs;
     let mut frames = None;
     if stubs.size > 0 {
-        let of_stubs = StubFrames::new(aligned(tables.address, 8), stubs).ok_or_else(too_large)?;
+        let address = aligned(tables.address, 8);
+        let of_stubs = StubFrames::new(address, stubs).ok_or_else(too_large)?;
         tables.add(".eh_frame", spec::SHT_PROGBITS, 0, 8, of_stubs.bytes.clone());
         frames = Some(of_stubs);
     }

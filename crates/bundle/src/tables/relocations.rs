@@ -1,7 +1,9 @@
 //! Relocations that are left for a launch: packed ones (RELR) for addresses that move, and the
 //! rest in the order in which they must be done.
 
+use crate::plan::Plan;
 use crate::plan::fixups::{Fixup, Value};
+use crate::plan::outside::ENTRY_BYTES;
 use image::elf::records::{Rela, relocation_info};
 use image::elf::relr;
 use image::elf::spec;
@@ -19,6 +21,18 @@ pub(crate) struct Relocations {
     pub(crate) relative_others: usize,
     /// The first behind those, whose resolver reads ahead.
     first: Option<Rela>,
+}
+
+/// Relocations of the table of functions outside: each is done when its function is first called, or at once if
+/// LD_BIND_NOW is set.
+pub(crate) fn late(plan: &Plan<'_>) -> Vec<u8> {
+    let entries = (0..).map(|at| plan.own.places().entries() + ENTRY_BYTES * at);
+    let all = plan.outside.looked_up_late().zip(entries).map(|(reference, at)| Rela {
+        offset: Va(at.0),
+        info: relocation_info(reference.symbol().0, spec::R_X86_64_JUMP_SLOT),
+        addend: 0,
+    });
+    all.flat_map(|relocation| relocation.bytes()).collect()
 }
 
 /// Type of a relocation, and its symbol.

@@ -2,6 +2,7 @@
 //! ".eh_frame_hdr"): unwinders ask for one a file.
 
 use crate::plan::layout::Member;
+use crate::plan::outside::{FIRST_BYTES, FIRST_PUSHED, LATE_PUSHED};
 use crate::plan::own_data::Extent;
 use image::elf::spec;
 use loader::Module;
@@ -20,8 +21,7 @@ pub(crate) struct Unwind {
     entries: Vec<(BundleVa, BundleVa)>,
 }
 
-/// How to unwind from a stub, to be placed at a multiple of 8: one description, of a function that has done
-/// nothing so far (DWARF 5, 6.4.1).
+/// How to unwind from stubs (DWARF 5, 6.4), to be placed at a multiple of 8.
 pub(crate) struct StubFrames {
     pub(crate) bytes: Vec<u8>,
     unwind: Unwind,
@@ -31,24 +31,45 @@ pub(crate) struct StubFrames {
 /// 16) at the stack pointer (register 7), at which it is 8 bytes from the caller's.
 const COMMON: [u8; 24] =
     [20, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0];
-/// An FDE: its length, where its CIE is, a beginning and a size; then no augmentation and nothing to do.
-const FRAME: usize = 24;
+/// Of what stubs have in common there is one word more on the stack, and behind its first instruction two:
+/// DW_CFA_def_cfa_offset, DW_CFA_advance_loc.
+const FIRST_RULES: [u8; 5] = [0x0e, 16, 0x40 | FIRST_PUSHED as u8, 0x0e, 24];
+/// In a stub there is one word more from an instruction of its late part on: DW_CFA_def_cfa_expression of
+/// rsp + 8 + (((rip & 31) >= LATE_PUSHED) << 3).
+const STUB_RULES: [u8; 14] =
+    [0x0f, 12, 0x77, 8, 0x80, 0, 0x4f, 0x1a, 0x08, LATE_PUSHED as u8, 0x2a, 0x33, 0x24, 0x22];
 
 impl StubFrames {
     /// For these stubs; None where they are too far away.
     pub(crate) fn new(address: BundleVa, stubs: Extent) -> Option<StubFrames> {
-        let begins = address + COMMON.len() as u64 + 8;
-        let distance = i32::try_from(stubs.start.0.wrapping_sub(begins.0).cast_signed()).ok()?;
-        let mut bytes = COMMON.to_vec();
-        bytes.extend((FRAME as u32 - 4).to_le_bytes());
-        bytes.extend((COMMON.len() as u32 + 4).to_le_bytes());
-        bytes.extend(distance.to_le_bytes());
-        bytes.extend(u32::try_from(stubs.size).ok()?.to_le_bytes());
-        bytes.resize(COMMON.len() + FRAME, 0);
+        let mut frames = StubFrames {
+            bytes: COMMON.to_vec(),
+            unwind: Unwind { frames: address, entries: Vec::new() },
+        };
+        let first = Extent { size: FIRST_BYTES, ..stubs };
+        let others = Extent { start: first.end(), size: stubs.size.checked_sub(FIRST_BYTES)? };
+        frames.add(address, first, &FIRST_RULES)?;
+        frames.add(address, others, &STUB_RULES)?;
         // The end of all.
-        bytes.extend([0; 4]);
-        let entries = vec![(stubs.start, address + COMMON.len() as u64)];
-        Some(StubFrames { bytes, unwind: Unwind { frames: address, entries } })
+        frames.bytes.extend([0; 4]);
+        Some(frames)
+    }
+
+    /// An FDE: its length, where its CIE is, where the code begins and its size; no augmentation; rules.
+    fn add(&mut self, address: BundleVa, code: Extent, rules: &[u8]) -> Option<()> {
+        let at = self.bytes.len();
+        let begins = address + at as u64 + 8;
+        let distance = i32::try_from(code.start.0.wrapping_sub(begins.0).cast_signed()).ok()?;
+        let size = (17 + rules.len()).next_multiple_of(8);
+        self.bytes.extend((size as u32 - 4).to_le_bytes());
+        self.bytes.extend((at as u32 + 4).to_le_bytes());
+        self.bytes.extend(distance.to_le_bytes());
+        self.bytes.extend(u32::try_from(code.size).ok()?.to_le_bytes());
+        self.bytes.push(0);
+        self.bytes.extend(rules);
+        self.bytes.resize(at + size, 0);
+        self.unwind.entries.push((code.start, address + at as u64));
+        Some(())
     }
 }
 

@@ -6,8 +6,10 @@ use crate::plan::references::Reference;
 use crate::tables::strings::Strings;
 use image::elf::loadable::sysv_hash;
 use image::elf::spec::VER_FLG_BASE;
+use model::text::name;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 
 /// Index of a symbol without a version.
 const GLOBAL: u16 = 1;
@@ -47,14 +49,15 @@ struct Indices {
 impl Versions {
     /// `merged`: all version names of merged libraries, as a plug-in may ask for each of them.
     /// `own`: a name for the bundle itself. `required`: a version of a library that is asked for
-    /// without a symbol. None where there are too many versions.
+    /// without a symbol. `by_own_name`: by which names libraries are loaded, where not by their own. None where
+    /// there are too many versions.
     pub(crate) fn new<'a>(
         merged: impl Iterator<Item = &'a [u8]>,
         own: &str,
         required: Option<(&str, &str)>,
         exports: &[Export<'_>],
         references: impl Iterator<Item = &'a Reference<'a>>,
-        strings: &mut Strings,
+        (by_own_name, strings): (&BTreeMap<String, String>, &mut Strings),
     ) -> Option<Versions> {
         let mut indices = Indices {
             defined: vec![own.as_bytes().to_vec()],
@@ -87,7 +90,7 @@ impl Versions {
             return None;
         }
         // What the loader compares with other files comes first among the strings.
-        let needed = indices.needs(strings);
+        let needed = indices.needs(by_own_name, strings);
         let defined = indices.definitions(strings);
         Some(Versions { defined, needed, of_exports, of_references })
     }
@@ -144,15 +147,21 @@ impl Indices {
         (table, self.defined.len())
     }
 
-    fn needs(&self, strings: &mut Strings) -> (Vec<u8>, usize) {
+    /// The loader knows a library by the name by which it has loaded it.
+    fn needs(
+        &self,
+        by_own_name: &BTreeMap<String, String>,
+        strings: &mut Strings,
+    ) -> (Vec<u8>, usize) {
         let mut table = Vec::new();
         for (at, (library, versions)) in self.needed.iter().enumerate() {
+            let library = by_own_name.get(library).unwrap_or(library);
             let size = (NEED * (1 + versions.len())) as u32;
             let next = if at + 1 == self.needed.len() { 0 } else { size };
             for half in [1, versions.len() as u16] {
                 table.extend_from_slice(&half.to_le_bytes());
             }
-            for word in [strings.add(library.as_bytes()), NEED as u32, next] {
+            for word in [strings.add(name(library).as_os_str().as_bytes()), NEED as u32, next] {
                 table.extend_from_slice(&word.to_le_bytes());
             }
             for (at, (name, index)) in versions.iter().enumerate() {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 /// Tags of the dynamic table whose values are addresses.
-const ADDRESSES: [u64; 11] = [
+const ADDRESSES: [u64; 13] = [
     DT_PREINIT_ARRAY,
     DT_INIT_ARRAY,
     DT_FINI_ARRAY,
@@ -22,6 +22,8 @@ const ADDRESSES: [u64; 11] = [
     DT_STRTAB,
     DT_SYMTAB,
     DT_RELA,
+    DT_PLTGOT,
+    DT_JMPREL,
     DT_VERSYM,
     DT_VERDEF,
     DT_VERNEED,

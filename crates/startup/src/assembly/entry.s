@@ -50,6 +50,8 @@
 .Ltext_stale:       .asciz "stale"
 .Ltext_instead:     .asciz "; starting the original: "
 .Ltext_line:        .asciz "\n"
+.Ltext_audit:       .asciz "LD_AUDIT="
+.Ltext_vdso:        .asciz "linux-vdso.so.1"
 .Ltext_cache:       .asciz "/etc/ld.so.cache"
 .Ltext_cache_magic: .asciz "glibc-ld.so.cache1.1"
 .Ltext_cached:      .asciz " is not what it was in the loader's cache, /etc/ld.so.cache, when the bundle was made"
@@ -100,6 +102,7 @@
     call .Lcheck_environment
     call .Lcheck_records
     call .Lcheck_builds
+    call .Lfill_table
     call .Ladd_names
     call .Ltell
     call .Ltell_debugger

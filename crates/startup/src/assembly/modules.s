@@ -54,10 +54,10 @@
     sub rax, r11
     sub rax, [rip + .Ltables + Header_stubs]
     mov r10, [rip + .Ltables + Header_stub_count]
-    shl r10, 4
+    shl r10, 5
     cmp rax, r10
     jae .Lreturn
-    shr rax, 4
+    shr rax, 5
     add r11, [rip + .Ltables + Header_stub_table]
     mov rdi, [r11 + 8 * rax]
     ret

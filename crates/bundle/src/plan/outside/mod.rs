@@ -8,27 +8,27 @@
 //! fixed addresses, and its pages are neither written to nor protected at a start.
 
 mod copies;
+mod fill;
 mod route;
+mod stubs;
 
 use crate::plan::exports::{Export, ExportValue, ExportVersion};
 use crate::plan::fixups::{Fixup, Value};
 use crate::plan::references::ReferenceId;
 use image::elf::loadable::{SymbolBinding, SymbolKind};
-use image::elf::spec;
 use model::{BundleVa, SymbolRef};
 use rustc_hash::FxHashMap;
 
 pub(crate) use copies::OutsideCopy;
+pub(crate) use fill::Filled;
 pub(crate) use route::route;
+use stubs::LATE_FROM;
+pub(crate) use stubs::{FIRST_BYTES, FIRST_PUSHED, LATE_PUSHED, STUB_BYTES};
 
-/// `endbr64; jmp [rip + …]`, and what is never run.
-const STUB: [u8; 6] = [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25];
-/// Bytes of a stub.
-pub(crate) const STUB_BYTES: u64 = 16;
-/// Bytes of the jump, with the end of which its distance is counted.
-const JUMP_BYTES: u64 = 10;
 /// Bytes of an entry of the table.
 pub(crate) const ENTRY_BYTES: u64 = 8;
+/// Entries before the functions': the loader's own (DT_PLTGOT).
+const OF_LOADER: u64 = 3;
 
 /// A stub, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +76,9 @@ pub(crate) struct Outside<'a> {
 /// Where stubs, table and copies begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
+    /// What stubs have in common, and the stubs behind it.
     pub(crate) stubs: BundleVa,
+    /// The loader's entries, and those of the functions behind them.
     pub(crate) table: BundleVa,
     pub(crate) copies: BundleVa,
 }
@@ -84,19 +86,29 @@ pub(crate) struct Places {
 impl Places {
     /// A stub's address.
     pub(crate) fn stub(&self, stub: StubId) -> BundleVa {
-        self.stubs + STUB_BYTES * u64::from(stub.0)
+        self.stubs + FIRST_BYTES + STUB_BYTES * u64::from(stub.0)
+    }
+
+    /// The first function's entry.
+    pub(crate) fn entries(&self) -> BundleVa {
+        self.table + ENTRY_BYTES * OF_LOADER
     }
 }
 
 impl<'a> Outside<'a> {
-    /// Bytes of all stubs.
+    /// How many stubs there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.stubs.len() as u64
+    }
+
+    /// Bytes of all stubs, and what they have in common.
     pub(crate) fn stub_bytes(&self) -> u64 {
-        STUB_BYTES * self.stubs.len() as u64
+        if self.stubs.is_empty() { 0 } else { FIRST_BYTES + STUB_BYTES * self.count() }
     }
 
     /// Bytes of the table.
     pub(crate) fn table_bytes(&self) -> u64 {
-        ENTRY_BYTES * self.stubs.len() as u64
+        if self.stubs.is_empty() { 0 } else { ENTRY_BYTES * (OF_LOADER + self.count()) }
     }
 
     /// Bytes of all copies.
@@ -111,30 +123,28 @@ impl<'a> Outside<'a> {
 
     /// The code of all stubs.
     pub(crate) fn code(&self, places: &Places) -> Vec<u8> {
-        let stub = |number: u64| {
-            let end = places.stubs + STUB_BYTES * number + JUMP_BYTES;
-            let entry = places.table + ENTRY_BYTES * number;
-            let distance = entry.0.wrapping_sub(end.0) as u32;
-            let mut code = STUB.to_vec();
-            code.extend(distance.to_le_bytes());
-            code.resize(STUB_BYTES as usize, 0xcc);
-            code
-        };
-        (0..self.stubs.len() as u64).flat_map(stub).collect()
+        if self.stubs.is_empty() { Vec::new() } else { stubs::code(places, self.count()) }
     }
 
-    /// The table, which the loader fills.
-    pub(crate) fn table(&self, start: BundleVa) -> impl Iterator<Item = Fixup> {
-        let places = (0..).step_by(ENTRY_BYTES as usize).map(move |offset| start + offset);
-        places.zip(&self.stubs).map(|(at, stub)| {
+    /// The functions' entries as they are in the file. The loader looks a function up when it is first called: until
+    /// then its entry leads behind its own stub's jump.
+    pub(crate) fn entries(&self, places: &Places) -> Vec<Fixup> {
+        let places = *places;
+        let entries = self.stubs.iter().zip(0..).map(move |(stub, number)| {
             let value = match stub.target {
-                // Else a stub would find itself.
-                Target::Function(reference) => {
-                    Value::LookedUp { reference, kind: spec::R_X86_64_JUMP_SLOT, addend: 0 }
-                }
+                Target::Function(_) => Value::Address(places.stub(StubId(number)) + LATE_FROM),
                 Target::Selected(resolver) => Value::Resolved(resolver),
             };
-            Fixup { at, value }
+            Fixup { at: places.entries() + ENTRY_BYTES * u64::from(number), value }
+        });
+        entries.collect()
+    }
+
+    /// References of the functions' entries, from the first one on (DT_JMPREL).
+    pub(crate) fn looked_up_late(&self) -> impl Iterator<Item = ReferenceId> {
+        self.stubs.iter().map_while(|stub| match stub.target {
+            Target::Function(reference) => Some(reference),
+            Target::Selected(_) => None,
         })
     }
 
@@ -157,7 +167,8 @@ impl<'a> Outside<'a> {
 
     /// What the address of a stub or a copy stands for; [`Meaning::Own`] of all else.
     pub(crate) fn meaning(&self, places: &Places, address: BundleVa) -> Meaning {
-        let of_stub = address.0.checked_sub(places.stubs.0).map(|offset| offset / STUB_BYTES);
+        let of_stub = address.0.checked_sub(places.stub(StubId(0)).0);
+        let of_stub = of_stub.filter(|it| it % STUB_BYTES == 0).map(|offset| offset / STUB_BYTES);
         let stub = of_stub.and_then(|number| self.stubs.get(usize::try_from(number).ok()?));
         if let Some(stub) = stub {
             return Meaning::Function(stub.target);

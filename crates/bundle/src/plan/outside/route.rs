@@ -28,11 +28,19 @@ pub(crate) fn route<'a>(
         outside: Outside::default(),
         copies: Copies::new(graph, layout),
     };
+    // The loader's entries of the table come first.
     for Fixup { value, .. } in &mut fixups.all {
-        *value = router.routed(*value);
+        if let Value::LookedUp { reference, kind, addend } = *value {
+            *value = router.looked_up(reference, kind, addend);
+        }
     }
-    let copies = router.copies.done();
-    Outside { copies, ..router.outside }
+    for Fixup { value, .. } in &mut fixups.all {
+        if let Value::Resolved(resolver) = *value {
+            *value = Value::Stub(router.selected(resolver));
+        }
+    }
+    let Router { copies, outside, .. } = router;
+    Outside { copies: copies.done(), ..outside }
 }
 
 struct Router<'r, 'a> {
@@ -45,14 +53,6 @@ struct Router<'r, 'a> {
 }
 
 impl<'a> Router<'_, 'a> {
-    fn routed(&mut self, value: Value) -> Value {
-        match value {
-            Value::Resolved(resolver) => Value::Stub(self.selected(resolver)),
-            Value::LookedUp { reference, kind, addend } => self.looked_up(reference, kind, addend),
-            value => value,
-        }
-    }
-
     fn looked_up(&mut self, reference: ReferenceId, kind: u32, addend: i64) -> Value {
         let calls = kind == spec::R_X86_64_JUMP_SLOT;
         let is_word = matches!(kind, spec::R_X86_64_GLOB_DAT | spec::R_X86_64_64);
