@@ -33,6 +33,8 @@ mod next;
 mod old_start;
 #[path = "../../cases/opener/recipe.rs"]
 mod opener;
+#[path = "../../cases/outside/recipe.rs"]
+mod outside;
 #[path = "../../cases/plugin/recipe.rs"]
 mod plugin;
 #[path = "../../cases/preload/recipe.rs"]
@@ -75,6 +77,7 @@ static ALL: LazyLock<Vec<Case>> = LazyLock::new(|| {
         unwind::CASES,
         sections::CASES,
         preload::CASES,
+        outside::CASES,
     ];
     recipes.concat()
 });

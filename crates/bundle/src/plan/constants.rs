@@ -13,41 +13,6 @@ use model::{ModuleId, Va};
 pub(super) fn set_apart(layout: &mut Layout<'_>, fixups: &Fixups<'_>) {
     let mut spare = layout.spare_headers;
     for member in &mut layout.members {
-        if std::env::var_os("HSDBG").is_some() {
-            if let Some(r) = constants(member) {
-                eprintln!(
-                    "{} {:x?} written {} apart {:?}",
-                    member.module.path.display(),
-                    r,
-                    is_written(member, fixups, r),
-                    apart(&member.parts, r.0, r.1).map(|x| x.1)
-                );
-                let (f, l) = (member.moved(r.0), member.moved(r.1));
-                for x in fixups
-                    .all
-                    .iter()
-                    .filter(|x| {
-                        x.at >= f
-                            && x.at < l
-                            && !matches!(
-                                x.value,
-                                Value::Constant(_)
-                                    | Value::Address(_)
-                                    | Value::Stub(_)
-                                    | Value::OutsideCopy { .. }
-                            )
-                    })
-                    .take(4)
-                {
-                    let n = if let Value::LookedUp { reference, .. } = x.value {
-                        String::from_utf8_lossy(fixups.references.name(reference)).into_owned()
-                    } else {
-                        String::new()
-                    };
-                    eprintln!("    {:?} {}", x.value, n);
-                }
-            }
-        }
         let Some((start, end)) =
             constants(member).filter(|range| !is_written(member, fixups, *range))
         else {
@@ -93,7 +58,8 @@ fn apart(parts: &[ProgramHeader], start: Va, end: Va) -> Option<(Vec<ProgramHead
         .iter()
         .position(|part| part.holds(start) || part.address.0 / PAGE == start.0 / PAGE)?;
     let part = parts.get(at)?;
-    let begins = page_start(part.address.0) == start.0 && part.flags & spec::PF_W != 0;
+    let is_data = part.flags & (spec::PF_W | spec::PF_X) == spec::PF_W;
+    let begins = page_start(part.address.0) == start.0 && is_data;
     let in_file = part.address.0 + part.file_size;
     let is_whole = align_up(part.end().0, PAGE) <= end.0;
     if !begins || (is_whole && part.file_size < part.memory_size) || (!is_whole && in_file < end.0)

@@ -86,6 +86,12 @@ pub(crate) fn collect<'a>(
     exports.all
 }
 
+/// Names that references without a version find among these.
+pub(super) fn defaults<'a>(exports: &[Export<'a>]) -> FxHashSet<&'a [u8]> {
+    let visible = exports.iter().filter(|export| !export.hidden);
+    visible.map(|export| export.name).collect()
+}
+
 /// The one definition of each unique symbol that is bound to.
 fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], SymbolRef> {
     let bindings = relocated.iter().flat_map(|module| &module.bindings);

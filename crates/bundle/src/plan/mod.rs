@@ -129,7 +129,8 @@ pub(crate) fn plan<'a>(
     let own = OwnData::new(reserved, room, &functions, (&fixups, &outside), names.len());
     fixups.place(reserved.template, &outside, &own.places());
     let mut exports = exports::collect(graph, relocated, &layout, (&outside, &own.places()));
-    exports.extend(outside.exports(&own.places()));
+    let defaults = exports::defaults(&exports);
+    exports.extend(outside.exports(&own.places(), &defaults));
     let header = FileHeader::read(layout.program().image.bytes());
     Ok(Plan {
         entry: layout.preamble() + startup::start(),

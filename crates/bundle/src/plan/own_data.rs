@@ -162,7 +162,8 @@ impl OwnData {
 
     /// The functions of the C library, for the wrappers of those that are used.
     fn set_slots(&mut self, fixups: &Fixups<'_>) {
-        let kind = spec::R_X86_64_GLOB_DAT;
+        // What is looked up for a call passes over a stub of the program.
+        let kind = spec::R_X86_64_JUMP_SLOT;
         for function in WrappedFunction::ALL {
             if let Some(&reference) = fixups.replaced.get(&function) {
                 let at = self.reserved.slots.start + 8 * function as u64;

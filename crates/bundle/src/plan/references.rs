@@ -75,11 +75,6 @@ impl<'a> References<'a> {
         self.definitions.get(reference.0 as usize).copied()
     }
 
-    /// The version that a reference asks for, and the library that has it.
-    pub(crate) fn version(&self, reference: ReferenceId) -> Option<&(String, Vec<u8>)> {
-        self.all.get(reference.0 as usize)?.0.version.as_ref()
-    }
-
     /// What the symbols of the bundle were bound to in the original, from the first reference on.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (SymbolIndex, SymbolRef)> {
         (0..).map(|number| ReferenceId(number).symbol()).zip(self.definitions.iter().copied())

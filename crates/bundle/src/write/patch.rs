@@ -66,7 +66,8 @@ impl<'a> Patch<'a> {
             io::Error::other(format!("has no usable section {name}, make the bundle again"))
         })?;
         // What is constant then is not written to at a start, but has addresses, too.
-        for segment in self.image.segments().iter().filter(|s| s.loads() && s.flags & PF_X == 0) {
+        let has_words = |it: &&ProgramHeader| it.flags & PF_W != 0 || it.flags & PF_X == 0;
+        for segment in self.image.segments().iter().filter(|it| it.loads()).filter(has_words) {
             self.words(file, segment, &words)?;
         }
         self.dynamic(file)?;

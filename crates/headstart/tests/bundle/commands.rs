@@ -58,7 +58,12 @@ fn json_of_both() {
         assert_eq!(module["offset"].is_u64(), merged, "{module}");
         assert_eq!(module["outside"].is_string(), !merged, "{module}");
     }
-    let verified = json(&["verify", "--json", &out]);
+    let mut verified = json(&["verify", "--json", &out]);
+    // Whether the file system has large pages is another matter.
+    let size = fs::metadata(stage.path("made/out/run")).unwrap().len();
+    let pages = verified.as_object_mut().unwrap().remove("large_pages");
+    assert_eq!(pages.is_some(), size >= 2 << 20, "{pages:?} of {size}");
+    assert!(pages.is_none_or(|pages| pages["file_kib"] == size.div_ceil(1024)));
     // The bundle and symbols.gdb are looked at too.
     let files = modules.len() + 2;
     let wanted = serde_json::json!({

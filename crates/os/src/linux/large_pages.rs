@@ -12,6 +12,8 @@ use rustix::mm::{self, MapFlags, ProtFlags};
 use std::ffi::c_void;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
@@ -33,13 +35,58 @@ const REMOTE: [u32; 6] = [0x6969, 0x6573_5546, 0xff53_4d42, 0xfe53_4d42, 0x0102_
 /// The file cannot be read or mapped.
 pub fn read_in(path: &Path) -> io::Result<LargePages> {
     let file = super::residency::open(path)?;
-    let read = file.metadata()?.len() >= BYTES && Path::new(SETTINGS).exists() && !is_remote(&file);
-    if read {
-        // What is dirty cannot be evicted, and what is in memory is not read again.
-        file.sync_data()?;
-        fadvise(&file, 0, None, Advice::DontNeed)?;
+    let bytes = file.metadata()?.len();
+    if bytes < BYTES || !Path::new(SETTINGS).exists() || is_remote(&file) || !can_populate() {
+        return measured(&file, false);
     }
-    measured(&file, read)
+    // One is enough to see whether the file system has them: what is evicted has to be read again.
+    let first = NonZeroU64::new(BYTES);
+    evict(&file, first);
+    let tried = measured_part(&file, BYTES, true)?;
+    if tried.huge_kib == Reading::Value(0) {
+        read_usually(&file, BYTES)?;
+        return measured(&file, false);
+    }
+    evict(&file, None);
+    let found = measured(&file, true);
+    if found.as_ref().is_ok_and(|found| found.huge_kib.get() < Some(found.file_kib / 2)) {
+        read_usually(&file, bytes)?;
+    }
+    found
+}
+
+/// Evicts the file, or its beginning. What is dirty is written to the disk before, as it could not be evicted; a
+/// file system that has nothing to write may refuse.
+fn evict(file: &File, length: Option<NonZeroU64>) {
+    let _ = file.sync_data();
+    let _ = fadvise(file, 0, length, Advice::DontNeed);
+}
+
+/// Whether pages of a mapping can be asked for (MADV_POPULATE_READ, Linux 5.14).
+fn can_populate() -> bool {
+    let page = super::residency::page_bytes() as usize;
+    let flags = MapFlags::PRIVATE;
+    // SAFETY: the kernel chooses an address that nothing has.
+    let mapped = unsafe { mm::mmap_anonymous(null_mut(), page, ProtFlags::READ, flags) };
+    let Ok(start) = mapped else { return false };
+    // SAFETY: the range is this mapping, to which nothing refers.
+    let can = unsafe { mm::madvise(start, page, mm::Advice::LinuxPopulateRead) }.is_ok();
+    // SAFETY: as above.
+    let _ = unsafe { mm::munmap(start, page) };
+    can
+}
+
+/// Reads the file into memory as anybody does.
+fn read_usually(file: &File, bytes: u64) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < bytes {
+        match file.read_at(&mut buffer, at)? {
+            0 => break,
+            count => at += count as u64,
+        }
+    }
+    Ok(())
 }
 
 fn is_remote(file: &File) -> bool {
@@ -57,6 +104,10 @@ pub fn of_file(path: &Path) -> io::Result<LargePages> {
 
 fn measured(file: &File, read: bool) -> io::Result<LargePages> {
     let bytes = file.metadata()?.len();
+    measured_part(file, bytes, read)
+}
+
+fn measured_part(file: &File, bytes: u64, read: bool) -> io::Result<LargePages> {
     let file_kib = bytes.div_ceil(1024);
     if !Path::new(SETTINGS).exists() {
         let reason = "the kernel has no large pages (CONFIG_TRANSPARENT_HUGEPAGE)";

@@ -18,9 +18,13 @@
 .set INFO_SYMBOL, 16
 .set INFO_ADDRESS, 24
 
+# Of a stub they tell what they would of its function, but for the address at which that begins.
+
 .Ldladdr:                       # address, answer
     endbr64
-    call .Lfollow_stub
+    mov rax, [rip + .Ltables + Header_stub_count]
+    test rax, rax
+    jnz 2f
     mov rax, rdi
     call .Lfind_library
     jz 1f
@@ -28,24 +32,58 @@
     mov eax, 1
     ret
 1:  REAL SLOT_dladdr
-
-.Ldladdr1:                      # address, answer, more of the answer, what more
-    endbr64
+2:  push rbx
+    push r12
+    push r13
+    mov rbx, rdi
+    mov r12, rsi
     call .Lfollow_stub
+    mov r13, rdi
     mov rax, rdi
     call .Lfind_library
     jz 1f
-    push rdi
-    push rsi
-    push r10
-    CALL_REAL SLOT_dladdr1
-    pop r10
-    pop rsi
-    pop rdi
     call .Ldescribe
     mov eax, 1
+    jmp .Ldladdr_answered
+1:  CALL_REAL SLOT_dladdr
+.Ldladdr_answered:
+    test eax, eax
+    jz 1f
+    cmp [r12 + INFO_ADDRESS], r13
+    jne 1f
+    mov [r12 + INFO_ADDRESS], rbx
+1:  pop r13
+    pop r12
+    pop rbx
     ret
-1:  REAL SLOT_dladdr1
+
+.Ldladdr1:                      # address, answer, more of the answer, what more
+    endbr64
+    mov rax, rdi
+    call .Lfind_library
+    jnz 2f
+    mov rax, [rip + .Ltables + Header_stub_count]
+    test rax, rax
+    jnz 2f
+    REAL SLOT_dladdr1
+2:  push rbx
+    push r12
+    push r13
+    mov rbx, rdi
+    mov r12, rsi
+    call .Lfollow_stub
+    mov r13, rdi
+    CALL_REAL SLOT_dladdr1
+    push rax
+    mov rax, r13
+    call .Lfind_library
+    pop rax
+    jz .Ldladdr_answered
+    mov rdi, r13
+    mov rsi, r12
+    call .Ldescribe
+    mov eax, 1
+    jmp .Ldladdr_answered
 
 # Where rdi is the address of a stub: that of its function. Changes rax, r10 and r11 only.
 .Lfollow_stub:
@@ -60,6 +98,24 @@
     shr rax, 5
     add r11, [rip + .Ltables + Header_stub_table]
     mov rdi, [r11 + 8 * rax]
+    ret
+
+# The address of the stub of the function at rax, if it has one: rax. Changes rcx, r10 and r11 too.
+.Lname_stub:
+    test rax, rax
+    jz .Lreturn
+    lea r11, [rip + .Lbegin]
+    mov r10, [rip + .Ltables + Header_stub_table]
+    add r10, r11
+    mov rcx, [rip + .Ltables + Header_stub_count]
+.Lnext_stub:
+    sub rcx, 1
+    jb .Lreturn
+    cmp [r10 + 8 * rcx], rax
+    jne .Lnext_stub
+    shl rcx, 5
+    add rcx, [rip + .Ltables + Header_stubs]
+    lea rax, [r11 + rcx]
     ret
 
 # The merged library whose memory holds the address in rax: r10; ZF where there is none. Of the

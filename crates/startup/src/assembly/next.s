@@ -1,6 +1,6 @@
 # dlsym and dlvsym with RTLD_NEXT from merged code: the next definition behind the caller's
 # module in the order in which the loader would have searched, by the symbol tables that the
-# modules have brought along.
+# modules have brought along. Of a function that has a stub, the stub is the address for all merged code.
 #
 # Registers, from .Lfind_next on:
 #   rbx  start of the preamble   r12  module   r13  name   r14  version, or 0
@@ -27,9 +27,15 @@
     call .Lfind_next
     pop rdx
     test rax, rax
-    jz 1f
-    ret
-1:  REAL SLOT_dlsym
+    jnz .Lname_stub
+1:  mov rax, [rip + .Ltables + Header_stub_count]
+    test rax, rax
+    jz 2f
+    push rax                    # the stack is a multiple of 16 then
+    CALL_REAL SLOT_dlsym
+    pop rcx
+    jmp .Lname_stub
+2:  REAL SLOT_dlsym
 
 .Ldlvsym:                       # handle, name, version
     endbr64
@@ -44,9 +50,15 @@
     call .Lfind_next
     pop rdx
     test rax, rax
-    jz 1f
-    ret
-1:  REAL SLOT_dlvsym
+    jnz .Lname_stub
+1:  mov rax, [rip + .Ltables + Header_stub_count]
+    test rax, rax
+    jz 2f
+    push rax
+    CALL_REAL SLOT_dlvsym
+    pop rcx
+    jmp .Lname_stub
+2:  REAL SLOT_dlvsym
 
 # Asks the real function for the name with the handle in rdi.
 .macro ASK_REAL

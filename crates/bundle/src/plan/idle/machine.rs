@@ -41,8 +41,9 @@ pub(super) enum Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
-    /// It calls `__cxa_finalize` with its module's handle, and remembers in a byte of its own that it has.
-    Finalizes,
+    /// It calls `__cxa_finalize` with its module's handle, which is here, and remembers in a byte of its own that
+    /// it has.
+    Finalizes(BundleVa),
 }
 
 /// What the function at `at` does; `None` where that is not known for certain.
@@ -54,7 +55,7 @@ pub(super) fn effect(memory: &impl Memory, at: BundleVa) -> Option<Effect> {
         stack: vec![Value::Caller],
         flags: None,
         guard: Guard::default(),
-        finalized: 0,
+        finalized: Vec::new(),
     };
     for _ in 0..MOST_STEPS {
         if machine.step()? == Step::Returned {
@@ -93,15 +94,16 @@ struct Machine<'m, M> {
     stack: Vec<Value>,
     flags: Option<Flags>,
     guard: Guard,
-    finalized: usize,
+    /// Handles of modules.
+    finalized: Vec<BundleVa>,
 }
 
 impl<M: Memory> Machine<'_, M> {
     fn effect(&self) -> Option<Effect> {
         let kept = PRESERVED.iter().all(|&one| self.register(one) == Value::Kept(one));
-        match (kept, self.finalized, self.guard.read, self.guard.written) {
-            (true, 0, None, false) => Some(Effect::Nothing),
-            (true, 1, Some(_), true) => Some(Effect::Finalizes),
+        match (kept, &self.finalized[..], self.guard.read, self.guard.written) {
+            (true, [], None, false) => Some(Effect::Nothing),
+            (true, &[handle], Some(_), true) => Some(Effect::Finalizes(handle)),
             _ => None,
         }
     }
@@ -148,10 +150,13 @@ impl<M: Memory> Machine<'_, M> {
 
     /// The address of an instruction's memory operand.
     fn address(&self, one: &Instruction) -> Option<BundleVa> {
+        if one.segment_prefix() != Register::None {
+            return None;
+        }
         if one.is_ip_rel_memory_operand() {
             return Some(BundleVa(one.ip_rel_memory_address()));
         }
-        let plain = one.memory_index() == Register::None && one.segment_prefix() == Register::None;
+        let plain = one.memory_index() == Register::None;
         match self.register(one.memory_base()) {
             Value::Address(base) if plain => Some(base.wrapping_add(one.memory_displacement64())),
             _ => None,
@@ -284,10 +289,11 @@ impl<M: Memory> Machine<'_, M> {
     /// `__cxa_finalize(__dso_handle)`: the handle is a word that holds its own address.
     fn finalize(&mut self) -> Option<Step> {
         match self.register(Register::RDI) {
-            Value::Address(handle) if self.memory.word(handle) == Value::Address(handle) => {}
+            Value::Address(handle) if self.memory.word(handle) == Value::Address(handle) => {
+                self.finalized.push(handle);
+            }
             _ => return None,
         }
-        self.finalized += 1;
         self.flags = None;
         self.registers.retain(|register, _| PRESERVED.contains(register));
         for register in [Register::RAX, Register::RCX, Register::RDX, Register::RSI, Register::RDI]

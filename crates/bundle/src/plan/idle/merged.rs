@@ -3,6 +3,7 @@
 use super::machine::{Memory, Value};
 use crate::plan::fixups::{self, Fixups};
 use crate::plan::layout::Member;
+use image::elf::records::ProgramHeader;
 use image::elf::spec;
 use model::{BundleVa, Va};
 
@@ -46,6 +47,21 @@ impl MergedCode<'_, '_> {
         all.get(first).is_some_and(|fixup| fixup.at < at + size)
     }
 
+    /// How often code or a word of the module has this address of its own data, besides that place itself. Any four
+    /// bytes of code may be a distance.
+    pub(super) fn references_to(&self, place: BundleVa) -> usize {
+        let is_code = |part: &&ProgramHeader| part.loads() && part.flags & spec::PF_X != 0;
+        let code = self.member.image.segments().iter().filter(is_code);
+        let in_code = code.map(|part| {
+            let start = self.member.moved(part.address);
+            distances_to(self.member.image.segment_bytes(part), start, place)
+        });
+        let is_word = |fixup: &&fixups::Fixup| {
+            fixup.value == fixups::Value::Address(place) && fixup.at != place
+        };
+        in_code.sum::<usize>() + self.fixups.all.iter().filter(is_word).count()
+    }
+
     /// A word that nothing relocates: zero where the file has none.
     fn plain(&self, at: BundleVa) -> Value {
         match self.is_relocated(at, 8) {
@@ -83,5 +99,36 @@ impl Memory for MergedCode<'_, '_> {
         let first = self.member.image.at(own).and_then(|bytes| bytes.first());
         let writable = self.has_flag(own, spec::PF_W) && !self.is_constant(own);
         writable && first.copied().unwrap_or(0) == 0 && !self.is_relocated(at, 1)
+    }
+}
+
+/// How many of the places in the code hold the distance from behind them to an address.
+fn distances_to(code: &[u8], start: BundleVa, to: BundleVa) -> usize {
+    let behind_first = start.0.wrapping_add(4);
+    let expected = (to.0.wrapping_sub(behind_first)) as u32;
+    let distances = code.windows(4).zip(0_u32..);
+    let is_distance = |(bytes, at): &(&[u8], u32)| {
+        bytes.first_chunk().map(|it| u32::from_le_bytes(*it)) == Some(expected.wrapping_sub(*at))
+    };
+    distances.filter(is_distance).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_found_wherever_they_stand() {
+        let (start, place) = (BundleVa(0x1000), BundleVa(0x9000));
+        let mut code = vec![0x90; 40];
+        // lea rdx, [rip + place]
+        code[5..8].copy_from_slice(&[0x48, 0x8d, 0x15]);
+        let distance = (place.0 - (start.0 + 12)) as u32;
+        code[8..12].copy_from_slice(&distance.to_le_bytes());
+        assert_eq!(distances_to(&code, start, place), 1);
+        code[36..].copy_from_slice(&(distance - 28).to_le_bytes());
+        assert_eq!(distances_to(&code, start, place), 2);
+        assert_eq!(distances_to(&code, start, place + 1), 0);
+        assert_eq!(distances_to(&code[..3], start, place), 0);
     }
 }

@@ -137,7 +137,11 @@ fn what_finalizes_its_module_is_known() {
         for deregisters in DEREGISTERS {
             for code in marked(destructors) {
                 let pieces = Pieces::new().with(START, &code).with(CLONES, deregisters);
-                assert_eq!(pieces.effect(), Some(Effect::Finalizes), "{code} {deregisters}");
+                assert_eq!(
+                    pieces.effect(),
+                    Some(Effect::Finalizes(BundleVa(HANDLE))),
+                    "{code} {deregisters}"
+                );
             }
         }
     }
@@ -150,7 +154,7 @@ fn what_may_do_something_is_kept() {
         pieces.words.insert(word, value);
         pieces.effect()
     };
-    assert_eq!(with(FINALIZE, Value::Finalize), Some(Effect::Finalizes));
+    assert_eq!(with(FINALIZE, Value::Finalize), Some(Effect::Finalizes(BundleVa(HANDLE))));
     // A handle that is not the module's own, a finalizer that is not the C library's, or none.
     assert_eq!(with(HANDLE, Value::Number(0)), None);
     assert_eq!(with(FINALIZE, Value::Unknown), None);
@@ -175,6 +179,8 @@ fn what_may_do_something_is_kept() {
         "4883ec08c3",
         "5bc3",
         "ebfe",
+        // A word of a thread.
+        "64488b05{2000}4885c07401ccc3",
         // A call of what is not known, a system call, a trap, and no code at all.
         "ff15{2010}c3",
         "0f05c3",

@@ -14,6 +14,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const PRIVATE: &[u8] = b"GLIBC_PRIVATE";
 /// The streams themselves: the C library also reaches them without a look-up.
 const STREAMS: &[u8] = b"_IO_2_1_";
+/// What is copied though it can be written to: pointers to the streams, which hardly any program changes, and
+/// what the C library writes to both places. Of other data the C library has the values only while a program
+/// runs. Who asks the C library itself for them (RTLD_DEEPBIND, its own handle) would find old ones.
+const VARIABLES: [&[u8]; 4] = [b"stdin", b"stdout", b"stderr", b"__libc_single_threaded"];
 /// Strictest alignment of a copy.
 const MOST_ALIGNED: u64 = 64;
 
@@ -90,7 +94,9 @@ impl<'a> Copies<'a> {
             .segments()
             .iter()
             .any(|part| part.loads() && part.holds(symbol.value) && part.flags & spec::PF_W == 0);
-        let reached = is_constant || data.looked_up.contains(&symbol.value);
+        let is_known = |(_, one): &(SymbolIndex, Symbol<'_>)| VARIABLES.contains(&one.name);
+        let is_variable = data.looked_up.contains(&symbol.value) && names.iter().all(is_known);
+        let reached = is_constant || is_variable;
         let may_be_copied = |(index, one): &(SymbolIndex, Symbol<'_>)| {
             let version =
                 image.symbol_version(*index).and_then(|(number, _)| image.version(number));

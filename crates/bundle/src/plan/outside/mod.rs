@@ -16,8 +16,8 @@ use crate::plan::exports::{Export, ExportValue, ExportVersion};
 use crate::plan::fixups::{Fixup, Value};
 use crate::plan::references::ReferenceId;
 use image::elf::loadable::{SymbolBinding, SymbolKind};
-use model::{BundleVa, SymbolRef};
-use rustc_hash::FxHashMap;
+use model::{BundleVa, ModuleId, SymbolRef, Va};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use copies::OutsideCopy;
 pub(crate) use fill::Filled;
@@ -53,12 +53,12 @@ pub(crate) struct Stub<'a> {
     pub(crate) target: Target,
     /// Name of the function, where it has one.
     pub(crate) name: &'a [u8],
-    /// What makes it the function's address for all; none of what is only called.
-    exported: Option<Exported>,
+    /// Names by which it is the function's address for all; none of what is only called.
+    exported: Vec<(&'a [u8], Exported)>,
 }
 
 /// How a function or data of the C library is exported.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exported {
     pub(crate) version: ExportVersion,
     pub(crate) hidden: bool,
@@ -69,7 +69,9 @@ pub(crate) struct Exported {
 #[derive(Default)]
 pub(crate) struct Outside<'a> {
     pub(crate) stubs: Vec<Stub<'a>>,
-    numbers: FxHashMap<Target, StubId>,
+    /// By what is called: a function outside, at its own address there, or what a resolver selects.
+    functions: FxHashMap<(ModuleId, Va), StubId>,
+    selected: FxHashMap<BundleVa, StubId>,
     pub(crate) copies: Vec<OutsideCopy<'a>>,
 }
 
@@ -118,7 +120,7 @@ impl<'a> Outside<'a> {
 
     /// The stub of what a resolver selects.
     pub(crate) fn selected(&self, resolver: BundleVa) -> Option<StubId> {
-        self.numbers.get(&Target::Selected(resolver)).copied()
+        self.selected.get(&resolver).copied()
     }
 
     /// The code of all stubs.
@@ -148,21 +150,29 @@ impl<'a> Outside<'a> {
         })
     }
 
-    /// What the bundle exports of it.
-    pub(crate) fn exports(&self, places: &Places) -> Vec<Export<'a>> {
-        let stubs = self.stubs.iter().zip(0..).filter_map(|(stub, number)| {
+    /// What the bundle exports of it. `defaults`: names that references without a version find in the bundle.
+    pub(crate) fn exports(
+        &self,
+        places: &Places,
+        defaults: &FxHashSet<&'a [u8]>,
+    ) -> Vec<Export<'a>> {
+        let mut all = Vec::new();
+        let mut add = |exported: &[(&'a [u8], Exported)], value, kind, size| {
+            let exports = exported.iter().map(|(name, exported)| {
+                let hidden = exported.hidden || defaults.contains(name);
+                Exported { hidden, ..exported.clone() }.export(name, value, kind, size)
+            });
+            all.extend(exports);
+        };
+        for (stub, number) in self.stubs.iter().zip(0..) {
             let value = ExportValue::Stub(places.stub(StubId(number)));
-            let exported = stub.exported.clone()?;
-            Some(exported.export(stub.name, value, SymbolKind::Function, 0))
-        });
-        let copies = self.copies.iter().flat_map(|copy| {
+            add(&stub.exported, value, SymbolKind::Function, 0);
+        }
+        for copy in &self.copies {
             let value = ExportValue::Address(places.copies + copy.offset);
-            let export = move |(name, exported): &(&'a [u8], Exported)| {
-                exported.clone().export(name, value, SymbolKind::Object, copy.size)
-            };
-            copy.names.iter().map(export)
-        });
-        stubs.chain(copies).collect()
+            add(&copy.names, value, SymbolKind::Object, copy.size);
+        }
+        all
     }
 
     /// What the address of a stub or a copy stands for; [`Meaning::Own`] of all else.

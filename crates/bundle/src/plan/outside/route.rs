@@ -56,71 +56,78 @@ impl<'a> Router<'_, 'a> {
     fn looked_up(&mut self, reference: ReferenceId, kind: u32, addend: i64) -> Value {
         let calls = kind == spec::R_X86_64_JUMP_SLOT;
         let is_word = matches!(kind, spec::R_X86_64_GLOB_DAT | spec::R_X86_64_64);
-        if let Some(stub) = self.stub(reference, calls).filter(|_| calls || is_word && addend == 0)
+        let definition = self.references.definition(reference);
+        let is_function = definition.is_some_and(|at| self.is_function(at));
+        let passes = calls || is_word && addend == 0;
+        if let Some(at) = definition.filter(|_| is_function && passes)
+            && let Some(stub) = self.stub(reference, at, calls)
         {
             return Value::Stub(stub);
         }
-        let definition = self.references.definition(reference);
         if let Some(copy) = definition.filter(|_| is_word).and_then(|at| self.copies.of(at)) {
             return Value::OutsideCopy { copy, addend };
         }
         // What is looked up for a call passes over stubs of other versions, and of the program.
         let of_program = self.program_stubs.contains(self.references.name(reference));
-        let passes = is_word && addend == 0 && !of_program && self.is_function(reference);
-        let kind = if passes { spec::R_X86_64_JUMP_SLOT } else { kind };
+        let kind = match passes && is_function && !of_program {
+            true => spec::R_X86_64_JUMP_SLOT,
+            false => kind,
+        };
         Value::LookedUp { reference, kind, addend }
     }
 
-    /// The stub of a function: of one that only is called, any function's.
-    fn stub(&mut self, reference: ReferenceId, calls: bool) -> Option<StubId> {
-        let definition = self.references.definition(reference)?;
-        let exported = self.exported(reference, definition);
-        if !self.is_function(reference) || !(calls || exported.is_some()) {
-            return None;
-        }
-        let name = self.references.name(reference);
-        let stub = Stub { target: Target::Function(reference), name, exported };
-        Some(self.add(stub))
+    fn is_function(&self, at: SymbolRef) -> bool {
+        let symbol = self.graph[at.module].image.symbol(at.symbol);
+        let kinds = [SymbolKind::Function, SymbolKind::IndirectFunction];
+        symbol.is_some_and(|symbol| symbol.defined && kinds.contains(&symbol.kind))
     }
 
-    fn is_function(&self, reference: ReferenceId) -> bool {
-        let symbol = |at: SymbolRef| self.graph[at.module].image.symbol(at.symbol);
-        let symbol = self.references.definition(reference).and_then(symbol);
-        let kinds = [SymbolKind::Function, SymbolKind::IndirectFunction];
-        symbol.is_some_and(|symbol| kinds.contains(&symbol.kind))
+    /// The stub of a function: of one that only is called, any function's. By whatever names and versions, a
+    /// function has one stub.
+    fn stub(&mut self, reference: ReferenceId, at: SymbolRef, calls: bool) -> Option<StubId> {
+        let name = self.references.name(reference);
+        let exported = self.exported(name, at);
+        if !calls && exported.is_none() {
+            return None;
+        }
+        let value = self.graph[at.module].image.symbol(at.symbol)?.value;
+        let Outside { stubs, functions, .. } = &mut self.outside;
+        let number = *functions.entry((at.module, value)).or_insert_with(|| {
+            let target = Target::Function(reference);
+            stubs.push(Stub { target, name, exported: Vec::new() });
+            StubId(stubs.len() as u32 - 1)
+        });
+        let stub = stubs.get_mut(number.0 as usize)?;
+        let exported = exported.map(|exported| (name, exported));
+        stub.exported.extend(exported.filter(|one| !stub.exported.contains(one)));
+        Some(number)
     }
 
     fn selected(&mut self, resolver: BundleVa) -> StubId {
-        self.add(Stub { target: Target::Selected(resolver), name: b"", exported: None })
-    }
-
-    fn add(&mut self, stub: Stub<'a>) -> StubId {
-        let Outside { stubs, numbers, .. } = &mut self.outside;
-        *numbers.entry(stub.target).or_insert_with(|| {
-            stubs.push(stub);
+        let Outside { stubs, selected, .. } = &mut self.outside;
+        *selected.entry(resolver).or_insert_with(|| {
+            let target = Target::Selected(resolver);
+            stubs.push(Stub { target, name: b"", exported: Vec::new() });
             StubId(stubs.len() as u32 - 1)
         })
     }
 
     /// How a stub is exported that is the function's address for all. The C library and the loader look their own
     /// functions up by name, as all may be replaced; others may know them without.
-    fn exported(&self, reference: ReferenceId, definition: SymbolRef) -> Option<Exported> {
-        let definer = &self.graph[definition.module];
-        let symbol = definer.image.symbol(definition.symbol)?;
-        let name = self.references.name(reference);
+    fn exported(&self, name: &[u8], at: SymbolRef) -> Option<Exported> {
+        let definer = &self.graph[at.module];
+        let symbol = definer.image.symbol(at.symbol)?;
         if !is_c_library(self.graph, definer)
             || symbol.visibility != Visibility::Default
             || self.program_stubs.contains(name)
         {
             return None;
         }
-        let (library, version) = self.references.version(reference)?;
-        let (_, hidden) = definer.image.symbol_version(definition.symbol)?;
-        Some(Exported {
-            version: ExportVersion::Needed(library.clone(), version.clone()),
-            hidden,
-            source: definition,
-        })
+        let (number, hidden) = definer.image.symbol_version(at.symbol)?;
+        let version = definer.image.version(number).filter(|version| version.hash != 0)?;
+        let library = members::name_of(definer);
+        let version = ExportVersion::Needed(library, version.name.clone());
+        Some(Exported { version, hidden, source: at })
     }
 }
 
