@@ -15,6 +15,8 @@ mod cpp;
 mod deepbind;
 #[path = "../../cases/execstack/recipe.rs"]
 mod execstack;
+#[path = "../../cases/handle/recipe.rs"]
+mod handle;
 #[path = "../../cases/ifunc/recipe.rs"]
 mod ifunc;
 #[path = "../../cases/interposition/recipe.rs"]
@@ -78,6 +80,7 @@ static ALL: LazyLock<Vec<Case>> = LazyLock::new(|| {
         sections::CASES,
         preload::CASES,
         outside::CASES,
+        handle::CASES,
     ];
     recipes.concat()
 });
