@@ -2,10 +2,9 @@
 
 use crate::carry::{self, Carry, Learnt, Placed};
 use crate::choose::by_handle::{self, BundleWarning};
-use crate::choose::by_processor;
 use crate::choose::members::{self, Membership};
-use crate::choose::unsuitable;
-use crate::error::{BundleAdvice, BundleError, DeclineReason};
+use crate::choose::refuse;
+use crate::error::BundleError;
 use crate::plan::bases;
 use crate::plan::freshness::Check;
 use crate::plan::{self, BundleSpec, Plan};
@@ -14,7 +13,6 @@ use crate::prove::sources;
 use crate::read_ahead::{self, PagesAhead};
 use crate::recorded;
 use crate::tables::{self, Tables};
-use crate::verify;
 use crate::warm;
 use crate::write::content::{self, Content};
 use crate::write::debugger::{self, SYMBOLS};
@@ -25,8 +23,7 @@ use crate::write::product;
 use crate::write::publish;
 use crate::write::spare;
 use crate::write::workplace::Workplace;
-use files::{Draft, Privilege, privilege};
-use image::elf::Loadable;
+use files::Draft;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
 use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
@@ -105,7 +102,7 @@ pub(crate) fn make_at(
     let environment = set.unwrap_or_else(Environment::own);
     let told = options.told.as_deref().unwrap_or(program);
     let graph = loader::load_at(program, told, &environment).map_err(|error| {
-        let reason = of_another_machine(program);
+        let reason = refuse::of_another_machine(program);
         reason.map_or(error.into(), |reason| BundleError::declined(program, reason))
     })?;
     // Where a file was changed, what went wrong then is no reason.
@@ -167,7 +164,7 @@ fn memberships(
     program: &Path,
     options: &BundleOptions,
 ) -> Result<Vec<Membership>, BundleError> {
-    if let Some(reason) = refuse(graph, environment, options) {
+    if let Some(reason) = refuse::reason(graph, environment, options) {
         return Err(BundleError::declined(program, reason));
     }
     Ok(members::choose(graph, &options.outside, options.check))
@@ -298,55 +295,4 @@ fn figures(plan: &Plan<'_>, tables: &Tables, relocated: &[Relocated], bytes: u64
         idle: plan.idle as u64,
         joined: plan.layout.joined as u64,
     }
-}
-
-const MACHINE: &str = "x86_64";
-
-fn other_machine(program: &Loadable) -> String {
-    format!("it is for {}, and bundles are made for {MACHINE}", program.machine)
-}
-
-/// Its libraries would not be found either.
-fn of_another_machine(program: &Path) -> Option<String> {
-    let program = Loadable::open(program).ok()?;
-    (program.machine != MACHINE).then(|| other_machine(&program))
-}
-
-/// Why this program is not bundled.
-fn refuse(
-    graph: &Graph,
-    environment: &Environment,
-    options: &BundleOptions,
-) -> Option<DeclineReason> {
-    let program = &graph.program();
-    if program.image.machine != MACHINE {
-        return Some(other_machine(&program.image).into());
-    }
-    if let Some(reason) = verify::is_already(&program.image) {
-        return Some(reason.into());
-    }
-    if environment.preload.is_some() {
-        return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".into());
-    }
-    if program.image.fixed && !options.fixed {
-        return Some(
-            DeclineReason::from("its own addresses are fixed (ET_EXEC), so it cannot move")
-                .with(BundleAdvice::MakeFixed),
-        );
-    }
-    if let Some(privilege) = privilege(&program.path).map(Privilege::name) {
-        let reason = format!(
-            "it is {privilege}, and a copy would not have its privileges; leave it as it is"
-        );
-        return Some(reason.into());
-    }
-    if options.check != BundleCheck::Host
-        && let Some(reason) = by_processor::of_program(&program.image)
-    {
-        return Some(reason.into());
-    }
-    unsuitable::watched(graph)
-        .or_else(|| unsuitable::payload(&program.image))
-        .or_else(|| members::cannot_be_merged(&program.image))
-        .map(DeclineReason::from)
 }

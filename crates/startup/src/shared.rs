@@ -269,12 +269,6 @@ shared! {
             length: u64,
         }
 
-        /// What an entry of the table of functions is to be: an address of a library, from where it begins. The
-        /// highest bit says that this is a resolver, which is asked; the next one which library it is.
-        Fill {
-            place: u64,
-        }
-
         /// A path of a file that the bundle carries, and the name by which the loader finds that.
         Carried {
             path: u64,

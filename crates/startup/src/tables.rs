@@ -18,6 +18,9 @@ pub struct Preamble {
     behind: Vec<u8>,
 }
 
+/// Bytes of what an entry of the table of functions is to be.
+const FILL_BYTES: usize = 8;
+
 /// Offset of the first list.
 fn lists() -> usize {
     code().len() + Header::SIZE + 8 * WrappedFunction::ALL.len()
@@ -44,7 +47,7 @@ impl Preamble {
             + shared::Cached::SIZE * tables.cached.len()
             + shared::Build::SIZE * tables.builds.len()
             + shared::Build::SIZE * tables.fill_libraries.len()
-            + shared::Fill::SIZE * tables.fills.len()
+            + FILL_BYTES * tables.fills.len()
             + shared::Carried::SIZE * tables.carried.len()
             + shared::Range::SIZE * tables.relro.len()
             + shared::Module::SIZE * tables.modules.len();
@@ -60,7 +63,7 @@ impl Preamble {
         (header.fill_libraries, header.fill_library_count) =
             writer.list(&tables.fill_libraries, Writer::build)?;
         (header.fills, header.fill_count) = writer.list(&tables.fills, |writer, fill| {
-            shared::Fill { place: fill.place() }.write(&mut writer.lists);
+            writer.lists.extend(fill.place().to_le_bytes());
             Ok(())
         })?;
         (header.carried, header.carried_count) =

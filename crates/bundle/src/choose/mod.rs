@@ -4,4 +4,5 @@ mod bounds;
 pub(crate) mod by_handle;
 pub(crate) mod by_processor;
 pub(crate) mod members;
+pub(crate) mod refuse;
 pub(crate) mod unsuitable;

@@ -3,8 +3,12 @@
 
 .set FILL_BASES, STAT           # where the two libraries begin
 .set FILL_FIRST, STAT + 16      # the first struct link_map
-.set FILL_SELECTS, 63           # bits of Fill_place
+
+# What an entry is to be: an address of a library, from where it begins. The highest bit says that this is a
+# resolver, which is asked, and the next one which library it is.
+.set FILL_SELECTS, 63
 .set FILL_SECOND, 62
+.set FILL_LENGTH, 8
 
 .Lfill_table:
     cmp qword ptr [r15 + Header_fill_count], 0
@@ -87,7 +91,7 @@
     call .Lfill_address
     mov [rdi], rax
 .Lplain_done:
-    add rsi, Fill_SIZE
+    add rsi, FILL_LENGTH
     add rdi, 8
     dec rcx
     jnz .Lnext_plain
@@ -112,7 +116,7 @@
     pop rcx
     mov [rdi], rax
 .Lselected_done:
-    add rsi, Fill_SIZE
+    add rsi, FILL_LENGTH
     add rdi, 8
     dec rcx
     jnz .Lnext_selected
@@ -127,7 +131,7 @@
     mov rcx, [r15 + Header_fill_count]
     ret
 
-# The address that Fill_place rax means: rax. Changes rdx.
+# The address that rax means: rax. Changes rdx.
 .Lfill_address:
     xor edx, edx
     bt rax, FILL_SECOND

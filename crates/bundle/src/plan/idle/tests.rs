@@ -1,3 +1,4 @@
+//! Functions of compilers' start files, and others.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use super::machine::{Effect, Memory, Value, effect};
