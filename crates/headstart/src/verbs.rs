@@ -70,7 +70,7 @@ pub const GROUPS: &[Group] = &[
             verb!("bundle", bundle, "merge a program and its libraries into one file"),
             verb!("verify", verify, "check whether what headstart made is still right"),
             verb!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
-            verb!("warm", warm, "read a bundle into memory in large pages, which start faster"),
+            verb!("warm", warm, "read a bundle into memory in large pages, for faster starts"),
         ],
     },
     Group {

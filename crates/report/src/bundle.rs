@@ -174,8 +174,8 @@ pub fn warmed(folder: &str, pages: &LargePages, style: &Style) -> String {
             "the file is smaller than a large page, so there is nothing to do".to_owned()
         }
         Reading::Value(huge) if is_poor(*huge, pages) => format!(
-            "{}; file systems such as tmpfs and squashfs have no large pages, and what a process has \
-             mapped in smaller pages stays as it is",
+            "{}; file systems such as tmpfs and squashfs do not support large pages, and what a running \
+             process has mapped in smaller pages stays in them",
             in_large_pages(*huge, pages)
         ),
         Reading::Value(huge) => in_large_pages(*huge, pages),
@@ -203,7 +203,8 @@ fn not_warm(pages: Option<&LargePages>, words: &CommandWords) -> Option<String> 
     let pages = pages?;
     let huge = pages.huge_kib.get().filter(|huge| is_poor(*huge, pages))?;
     Some(format!(
-        "{}, from which a start needs fewer page faults; {} reads it in, if the file system has such pages.",
+        "{}. A start from large pages takes fewer page faults; {} reads the bundle into them, if the \
+         file system supports them.",
         in_large_pages(huge, pages),
         words.warm
     ))

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 /// Read a bundle into memory in large pages (2 MiB)
 ///
-/// A start from large pages needs fewer page faults. headstart bundle, rerandomize and renew do this by
-/// themselves. Run it at boot, and after the bundle was evicted from memory: a start that reads it from the
-/// disk brings it into memory in small pieces. The bundle does not change, and can be started meanwhile.
+/// A start from large pages takes fewer page faults. headstart bundle, rerandomize and renew already do this.
+/// Run warm at boot, and after the bundle was evicted from memory: a start that reads it from the disk brings
+/// it into memory in smaller pages. The bundle is not changed, and can be started meanwhile.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Folder made by headstart bundle or headstart optimize
