@@ -174,8 +174,8 @@ pub fn warmed(folder: &str, pages: &LargePages, style: &Style) -> String {
             "the file is smaller than a large page, so there is nothing to do".to_owned()
         }
         Reading::Value(huge) if is_poor(*huge, pages) => format!(
-            "{}; file systems such as tmpfs and squashfs do not support large pages, and what a running \
-             process has mapped in smaller pages stays in them",
+            "{}: the file system may not support large pages (squashfs, btrfs and most tmpfs do not), \
+             memory may be short, or a running process may have mapped the file in smaller pages",
             in_large_pages(*huge, pages)
         ),
         Reading::Value(huge) => in_large_pages(*huge, pages),

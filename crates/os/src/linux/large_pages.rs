@@ -205,13 +205,16 @@ impl Drop for Mapping {
     }
 }
 
-/// FilePmdMapped of all mappings between two addresses; none where the kernel does not count it.
+/// FilePmdMapped of all mappings between two addresses, and ShmemPmdMapped, as which tmpfs counts; none where the
+/// kernel does not count it.
 fn mapped_huge_kib(smaps: &str, start: usize, end: usize) -> Option<u64> {
     let mut within = false;
     let mut sum = None;
     for line in smaps.lines() {
         let first = line.split([' ', '-']).next().unwrap_or_default();
-        if let Some(kib) = line.strip_prefix("FilePmdMapped:").filter(|_| within) {
+        let counted =
+            ["FilePmdMapped:", "ShmemPmdMapped:"].iter().find_map(|it| line.strip_prefix(it));
+        if let Some(kib) = counted.filter(|_| within) {
             let kib: u64 = kib.trim().strip_suffix(" kB")?.parse().ok()?;
             sum = Some(sum.unwrap_or(0) + kib);
         } else if let Ok(address) = usize::from_str_radix(first, 16) {
@@ -229,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_mapped_by_large_pages_is_summed_up_of_one_range() {
-        let smaps = "200000-400000 r-xp 00000000 08:01 7 /a b\nRss: 8 kB\nFilePmdMapped:     2048 kB\n\
+        let smaps = "200000-400000 r-xp 00000000 08:01 7 /a b\nRss: 8 kB\nFilePmdMapped:     1024 kB\nShmemPmdMapped: 1024 kB\n\
                      VmFlags: rd\n400000-500000 r--p 00000000 08:01 7 /a b\nFilePmdMapped: 0 kB\n\
                      a00000-c00000 r-xp 00000000 08:01 8 /c\nFilePmdMapped: 2048 kB\n";
         assert_eq!(mapped_huge_kib(smaps, 0x20_0000, 0x50_0000), Some(2048));
