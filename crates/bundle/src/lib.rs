@@ -17,6 +17,7 @@
 mod carry;
 mod choose;
 mod error;
+mod filled;
 mod make;
 mod plan;
 mod prove;
@@ -32,6 +33,7 @@ mod write;
 pub use carry::{Learnt, learn};
 pub use choose::by_handle::BundleWarning;
 pub use error::{BundleAdvice, BundleError, DeclineReason};
+pub use filled::fills_table;
 pub use make::{BundleOptions, Made, RUN, make};
 pub use prove::{kept_files, original, sources};
 pub use read_ahead::PagesAhead;

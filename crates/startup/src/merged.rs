@@ -19,6 +19,8 @@ pub struct PreambleOutline {
     pub initializers: Functions,
     /// What finalizes them.
     pub finalizers: Functions,
+    /// How many functions outside the preamble finds itself, whose table it then protects.
+    pub filled: u64,
     /// Relative relocations that the preamble applies itself, packed.
     pub packed: Functions,
     /// The function that checks what was merged.
@@ -66,6 +68,7 @@ impl PreambleOutline {
             )?,
             initializers: functions(header.initializers, header.initializer_count),
             finalizers: functions(header.finalizers, header.finalizer_count),
+            filled: header.fill_count,
             packed: functions(header.packed, header.packed_count),
             check: offset(entry())?,
             read_ahead: if header.ahead == 0 { None } else { offset(ahead()) },

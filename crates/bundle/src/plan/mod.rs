@@ -120,13 +120,14 @@ pub(crate) fn plan<'a>(
         fixups.share_looks(&program_stubs);
     }
     let filled = Filled::of(graph, &layout, &outside, &fixups.references);
+    let fills = !filled.fills.is_empty();
     let records = freshness::records(graph, spec.check)?;
     let preamble = preamble::new(&spec, records, &layout, filled)?;
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
-    let own = OwnData::new(reserved, room, &functions, (&fixups, &outside), names.len());
+    let own = OwnData::new((reserved, fills), room, &functions, (&fixups, &outside), names.len());
     fixups.place(reserved.template, &outside, &own.places());
     let mut exports = exports::collect(graph, relocated, &layout, (&outside, &own.places()));
     let defaults = exports::defaults(&exports);

@@ -68,7 +68,9 @@ pub(crate) struct OwnData {
     pub(crate) library_finalizers: Extent,
     pub(crate) init_array: Extent,
     pub(crate) fini_array: Extent,
-    /// Table of functions outside, in pages of its own.
+    /// Whether the preamble fills the table of functions outside, and protects it; else the loader does at once.
+    pub(crate) filled: bool,
+    /// That table, in pages of its own.
     pub(crate) table: Extent,
     /// What the loader copies of the C library's data.
     pub(crate) copies: Extent,
@@ -83,9 +85,9 @@ pub(crate) struct OwnData {
 }
 
 impl OwnData {
-    /// `names`: how many names for the loader.
+    /// `filled`: the preamble fills the table. `names`: how many names for the loader.
     pub(crate) fn new(
-        reserved: Reserved,
+        (reserved, filled): (Reserved, bool),
         dynamic_entries: usize,
         functions: &Functions,
         (fixups, outside): (&Fixups<'_>, &Outside<'_>),
@@ -118,6 +120,7 @@ impl OwnData {
             library_finalizers,
             init_array,
             fini_array,
+            filled,
             table,
             copies,
             names,
@@ -151,7 +154,8 @@ impl OwnData {
     /// What the loader makes read-only.
     pub(crate) fn relro(&self) -> Extent {
         let start = self.reserved.start;
-        Extent { start, size: self.table.start - start }
+        let end = if self.filled { self.table.start } else { self.copies.start };
+        Extent { start, size: end - start }
     }
 
     /// The preamble's function, before all others.

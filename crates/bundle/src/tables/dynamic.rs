@@ -48,17 +48,18 @@ pub(crate) fn entries(
         (DT_VERDEFNUM, section(".gnu.version_d").info.into()),
     ]);
     if let Some(late) = tables.find_table(LATE_SECTION) {
-        // The preamble fills the table; what a start needs before that, the loader finds.
         all.extend([
             (DT_PLTGOT, own.table.start.0),
             (DT_JMPREL, late.address().0),
             (DT_PLTRELSZ, late.section.header.size),
             (DT_PLTREL, DT_RELA),
         ]);
-    } else {
+    }
+    // Where the preamble fills the table, the loader finds what a start needs before that.
+    if !own.filled {
         all.push((DT_FLAGS, DF_BIND_NOW));
     }
-    let now = if tables.find_table(LATE_SECTION).is_some() { 0 } else { DF_1_NOW };
+    let now = if own.filled { 0 } else { DF_1_NOW };
     all.push((DT_FLAGS_1, if plan.spec.fixed { now } else { now | DF_1_PIE }));
     let needs = section(".gnu.version_r");
     if needs.size > 0 {

@@ -28,8 +28,12 @@ pub(super) fn kept(original: &Path, variant: &Path, keeps_aslr: bool) -> Result<
 }
 
 fn of(path: &Path) -> Result<Protection, image::ImageError> {
-    let ElfFacts { executable_stack, relro, .. } = image::elf::facts(path)?;
+    let ElfFacts { executable_stack, mut relro, .. } = image::elf::facts(path)?;
     let image = Loadable::open(path)?;
+    // What a bundle binds by itself is protected, too.
+    if relro == Relro::Partial && bundle::fills_table(&image) {
+        relro = Relro::Full;
+    }
     let both = PF_W | PF_X;
     let writable_code = image.segments().iter().any(|s| s.loads() && s.flags & both == both);
     Ok(Protection { movable: !image.fixed, executable_stack, writable_code, relro })
