@@ -287,10 +287,13 @@ fn with_more(
 
 fn figures(plan: &Plan<'_>, tables: &Tables, relocated: &[Relocated], bytes: u64) -> BundleFigures {
     let fixed = plan.spec.fixed;
+    let functions = plan.outside.looked_up_late().count();
+    let (found, late) = if plan.own.filled { (functions, 0) } else { (0, functions) };
     BundleFigures {
         bytes,
         bound: relocated.iter().map(|module| module.work.references).sum(),
-        looked_up: plan.fixups.references.all.len() as u64,
+        looked_up: (tables.relocations.symbols() + late) as u64,
+        found: found as u64,
         relative: if fixed { 0 } else { tables.relocations.relative.len() as u64 },
         idle: plan.idle as u64,
         joined: plan.layout.joined as u64,

@@ -267,10 +267,15 @@ pub fn is_already(image: &Loadable) -> Option<String> {
 
 /// What the preamble of a bundle looks at; none of an image that is no bundle, or of another version.
 pub(crate) fn looks(image: &Loadable) -> Option<Checks> {
+    Checks::read(preamble(image)?)
+}
+
+/// The preamble of a bundle; none of any other image.
+pub(crate) fn preamble(image: &Loadable) -> Option<&[u8]> {
     let preamble = image.sections().into_iter().find(|section| section.name == PREAMBLE_SECTION)?;
     let start = preamble.header.offset.index();
     let end = start.checked_add(usize::try_from(preamble.header.size).ok()?)?;
-    Checks::read(image.bytes().get(start..end)?)
+    image.bytes().get(start..end)
 }
 
 /// That of a bundle whose files have changed, or that starts the original.

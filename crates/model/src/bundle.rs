@@ -150,6 +150,8 @@ pub struct BundleFigures {
     pub bound: u64,
     /// Symbols that the loader still looks up.
     pub looked_up: u64,
+    /// Functions outside that the bundle finds itself at each start.
+    pub found: u64,
     /// Addresses that the loader still adjusts.
     pub relative: u64,
     /// Initializers and finalizers that do nothing, and are left out.

@@ -27,12 +27,13 @@ pub fn made(
     };
     let sentence = format!(
         "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {} and \
-         {adjusts}{}.",
+         {adjusts}{}{}.",
         style.terminal(&manifest.program),
         plural(merged.saturating_sub(1), "library", "libraries"),
         model::figures::bytes(figures.bytes),
         plural(figures.bound, "reference", "references"),
         plural(figures.looked_up, "symbol", "symbols"),
+        found(figures.found),
         left_out(figures.idle),
     );
     let mut view = style.paint(Tint::Name, &style.terminal(run)) + "\n";
@@ -58,6 +59,17 @@ pub fn made(
         ));
     }
     view + &style.notes(&notes)
+}
+
+/// What needs no look-up by the loader, as a rule.
+fn found(functions: u64) -> String {
+    match functions {
+        0 => String::new(),
+        _ => {
+            let functions = plural(functions, "function", "functions");
+            format!("; the bundle itself finds {functions} of libc and the loader")
+        }
+    }
 }
 
 /// What is not called any more.
@@ -174,8 +186,8 @@ pub fn warmed(folder: &str, pages: &LargePages, style: &Style) -> String {
             "the file is smaller than a large page, so there is nothing to do".to_owned()
         }
         Reading::Value(huge) if is_poor(*huge, pages) => format!(
-            "{}: the file system may not support large pages (squashfs, btrfs and most tmpfs do not), \
-             memory may be short, or a running process may have mapped the file in smaller pages",
+            "{}: the file system or the kernel may not support large pages (squashfs, btrfs, most tmpfs \
+             and Linux before 5.14 do not), memory may be short, or a running process may have mapped the file in smaller pages",
             in_large_pages(*huge, pages)
         ),
         Reading::Value(huge) => in_large_pages(*huge, pages),

@@ -161,7 +161,7 @@ pub struct Addresses {
     /// What runs at the bundle's entry point.
     pub start: Start,
     /// The 8-byte slots that the loader fills with the addresses of the functions that the wrappers
-    /// replace, as GLOB_DAT relocations tell it: one for each of [`WrappedFunction::ALL`].
+    /// replace, as relocations for calls tell it: one for each of [`WrappedFunction::ALL`].
     pub slots: i64,
     /// What stands for functions outside.
     pub stubs: Stubs,

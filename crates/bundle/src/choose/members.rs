@@ -24,6 +24,8 @@ impl Membership {
     }
 }
 
+/// Name of the C library.
+pub(crate) const C_LIBRARY: &str = "libc.so.6";
 /// Libraries that glibc before 2.34 has beside libc.so.6, with a function of each; later ones have
 /// files of these names with nothing in them.
 const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libdl.so.", b"dlopen")];

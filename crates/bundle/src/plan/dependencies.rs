@@ -12,8 +12,6 @@ use model::text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const C_LIBRARY: &str = "libc.so.6";
-
 /// What the loader is told.
 pub(crate) struct Dependencies {
     /// Names of the libraries outside, in the order of loading.
@@ -41,7 +39,7 @@ impl Dependencies {
         // The C library stands in a folder of the system, and would be looked for in all of these before.
         let by_path = |module: &Module| {
             let stays = matches!(check, BundleCheck::Host | BundleCheck::Immutable);
-            stays && search.is_some() && members::name_of(module) == C_LIBRARY
+            stays && search.is_some() && members::name_of(module) == members::C_LIBRARY
         };
         let name = |module: &Module| match carried(module) || chosen(module) {
             true => members::name_of(module),

@@ -47,7 +47,6 @@ pub(crate) const BUILD_ID_BYTES: usize = 20;
 pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID_BYTES;
 /// Name of the local symbol.
 const LOCAL_SYMBOL: &str = "headstart_read_ahead";
-const C_LIBRARY: &str = "libc.so.6";
 
 /// A table and its section.
 pub(crate) struct Table {
@@ -179,8 +178,9 @@ fn versions(plan: &Plan<'_>, strings: &mut Strings) -> Option<Versions> {
     let references = plan.fixups.references.all.iter().map(|(reference, ..)| reference);
     let own = plan.spec.own_name.to_string_lossy();
     // The loader does not ask for it, nor would it be found, where there is no C library.
-    let has_c = plan.graph.modules.iter().any(|module| members::name_of(module) == C_LIBRARY);
-    let required = (!plan.spec.fixed && has_c).then_some((C_LIBRARY, PACKED_VERSION));
+    let has_c =
+        plan.graph.modules.iter().any(|module| members::name_of(module) == members::C_LIBRARY);
+    let required = (!plan.spec.fixed && has_c).then_some((members::C_LIBRARY, PACKED_VERSION));
     let strings = (&plan.dependencies.by_own_name, strings);
     Versions::new(merged, &own, required, &plan.exports, references, strings)
 }

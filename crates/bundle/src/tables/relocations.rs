@@ -8,6 +8,7 @@ use image::elf::records::{Rela, relocation_info};
 use image::elf::relr;
 use image::elf::spec;
 use model::{BundleVa, SymbolIndex, Va};
+use std::collections::BTreeSet;
 
 /// What the loader relocates.
 #[derive(Default)]
@@ -84,6 +85,12 @@ impl Relocations {
         all.relative_others =
             all.others.iter().take_while(|relocation| is_relative(parts(relocation).0)).count();
         all
+    }
+
+    /// How many symbols the loader looks up for them.
+    pub(crate) fn symbols(&self) -> usize {
+        let symbols = self.others.iter().map(|relocation| parts(relocation).1);
+        symbols.filter(|symbol| *symbol != 0).collect::<BTreeSet<u64>>().len()
     }
 
     /// Puts a reference to a local function of the bundle before all that need a look-up: the loader

@@ -5,11 +5,12 @@ use super::{Exported, Outside, Stub, StubId, Target};
 use crate::choose::members;
 use crate::plan::exports::ExportVersion;
 use crate::plan::fixups::{Fixup, Fixups, Value};
+use crate::plan::freshness;
 use crate::plan::layout::Layout;
 use crate::plan::references::{ReferenceId, References};
 use image::elf::loadable::{SymbolKind, Visibility};
 use image::elf::spec;
-use loader::{Graph, Module};
+use loader::Graph;
 use model::{BundleVa, SymbolRef};
 use std::collections::HashSet;
 
@@ -117,7 +118,7 @@ impl<'a> Router<'_, 'a> {
     fn exported(&self, name: &[u8], at: SymbolRef) -> Option<Exported> {
         let definer = &self.graph[at.module];
         let symbol = definer.image.symbol(at.symbol)?;
-        if !is_c_library(self.graph, definer)
+        if !freshness::is_base(self.graph, definer)
             || symbol.visibility != Visibility::Default
             || self.program_stubs.contains(name)
         {
@@ -129,9 +130,4 @@ impl<'a> Router<'_, 'a> {
         let version = ExportVersion::Needed(library, version.name.clone());
         Some(Exported { version, hidden, source: at })
     }
-}
-
-/// Whether this is the C library or the loader.
-pub(super) fn is_c_library(graph: &Graph, module: &Module) -> bool {
-    module.path == graph.interpreter || members::name_of(module).starts_with("libc.so.")
 }
