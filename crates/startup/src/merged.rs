@@ -1,8 +1,9 @@
 //! What is merged in a bundle, and what its start does, read back from its preamble.
 
+use crate::code::ahead;
 use crate::read::Bytes;
 use crate::shared::{self, Header};
-use crate::{Functions, ahead, code, entry, start};
+use crate::{Functions, code, entry, start};
 use std::path::PathBuf;
 
 /// What a preamble says of its bundle. Offsets are in bytes, from the preamble's first byte to the

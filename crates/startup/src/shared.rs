@@ -73,7 +73,7 @@ macro_rules! shared {
             "headstart_preamble_begin:",
             ".Lbegin:",
             ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
-            ".long .Lahead - .Lbegin",
+            ".long .Lahead - .Lbegin, .Learly - .Lbegin",
             $(concat!(".long .L", $symbol, " - .Lbegin"),)*
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
@@ -94,6 +94,7 @@ macro_rules! shared {
             include_str!("assembly/open.s"),
             include_str!("assembly/origin.s"),
             include_str!("assembly/ahead.s"),
+            include_str!("assembly/early.s"),
             ".Lcode_end:",
             ".balign 16",
             ".Ltables:", // Struct Header, the slots, and all else that headstart writes.
@@ -181,6 +182,10 @@ shared! {
             carried_count: u64,
             /// What is read ahead, or 0.
             ahead: i64,
+            /// Pages that these write to, which are copied before; the first ones are large pages.
+            written: i64,
+            written_count: u64,
+            written_large_count: u64,
             /// Packed relocations that the preamble applies, and their words.
             packed: i64,
             packed_count: u64,

@@ -18,6 +18,7 @@ pub(crate) mod preamble;
 pub(crate) mod references;
 mod symlinks;
 mod tls;
+pub(crate) mod written;
 
 use crate::carry::Carry;
 use crate::choose::members::Membership;
@@ -62,6 +63,11 @@ pub(crate) struct BundleSpec<'a> {
 }
 
 impl BundleSpec<'_> {
+    /// Whether the preamble has something to do before the loader relocates the bundle.
+    pub(crate) fn starts_early(&self) -> bool {
+        !self.fixed || self.read_ahead.is_some()
+    }
+
     /// A variable that the loader will see.
     pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
         match self.set {
