@@ -5,7 +5,7 @@
 //! as many of them as possible are whole.
 
 use crate::plan::layout::PAGE;
-use image::elf::Loadable;
+use image::elf::{Loadable, spec};
 use model::Va;
 use startup::WrittenPages;
 use std::ops::Range;
@@ -47,8 +47,13 @@ fn whole(run: &Range<u64>) -> Range<u64> {
 pub(super) fn base(image: &Loadable, base: u64, unit: u64) -> u64 {
     let relocated = image.relocations().map(|relocation| relocation.offset);
     let addresses = image.packed_addresses().chain(relocated).map(|Va(address)| address);
-    let runs: Vec<_> =
-        runs(addresses).into_iter().filter(|run| run.end - run.start >= LARGE).collect();
+    // Of a large page that becomes read-only in part, the kernel makes small ones.
+    let border = image.segment(spec::PT_GNU_RELRO).map_or(0, |segment| segment.end().0 / PAGE);
+    let runs = runs(addresses).into_iter().flat_map(|run| match run.contains(&border) {
+        true => [run.start..border, border..run.end],
+        false => [0..0, run],
+    });
+    let runs: Vec<_> = runs.filter(|run| run.end.saturating_sub(run.start) >= LARGE).collect();
     best_base(&runs, base, unit)
 }
 
