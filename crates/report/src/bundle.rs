@@ -52,7 +52,12 @@ pub fn made(
         view += &(style.wrap(&line, 9) + "\n");
     }
     let mut notes = Vec::new();
-    if figures.joined > 0 {
+    if manifest.join {
+        notes.push(
+            "Constants are mapped together with the code next to them, and are executable."
+                .to_owned(),
+        );
+    } else if figures.joined > 0 {
         notes.push(format!(
             "One file can have only 1,170 segments: constants of {} are mapped together with \
              their code, and are executable.",

@@ -40,6 +40,8 @@ mod folders;
 mod merged;
 mod read;
 mod record;
+#[macro_use]
+mod shared_macro;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
 mod shared;
 mod tables;

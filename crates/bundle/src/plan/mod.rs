@@ -52,6 +52,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) bases: Bases,
     /// ET_EXEC: nothing moves.
     pub(crate) fixed: bool,
+    /// Constants are mapped together with code.
+    pub(crate) join: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
     /// What the environment will tell the loader; otherwise as now.

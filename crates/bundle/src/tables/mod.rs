@@ -6,6 +6,7 @@ pub(crate) mod debug_symbols;
 pub(crate) mod dynamic;
 mod gaps;
 pub(crate) mod headers;
+mod joined;
 pub(crate) mod relative_words;
 pub(crate) mod relocations;
 pub(crate) mod sections;

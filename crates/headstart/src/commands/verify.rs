@@ -75,12 +75,13 @@ fn remedy(next: &NextStep) -> String {
             let outside = options.outside.iter();
             let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
             let fixed = if options.fixed { " --fixed" } else { "" };
+            let join = if options.join { " --join" } else { "" };
             let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
             let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
             let check = checked(options);
             let set = with_library_path(options);
             format!(
-                "{record}{set}headstart bundle{}{fixed}{check}{prefetch} --out {out} {}",
+                "{record}{set}headstart bundle{}{fixed}{join}{check}{prefetch} --out {out} {}",
                 outside.collect::<String>(),
                 quoted(program)
             )
