@@ -118,6 +118,7 @@ pub(crate) fn plan<'a>(
     let mut layout = layout;
     let mut fixups = fixups::collect(graph, relocated, &layout)?;
     let functions = initializers::collect(graph, &layout, &fixups);
+    fixups.leave(&functions.unread);
     let program_stubs = fixups::program_stubs(layout.program().image);
     let mut outside = Outside::default();
     if spec.fixed {
