@@ -41,7 +41,7 @@ mod merged;
 mod read;
 mod record;
 #[macro_use]
-mod shared_macro;
+mod assemble;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
 mod shared;
 mod tables;
