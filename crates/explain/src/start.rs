@@ -189,6 +189,7 @@ mod tests {
             marks: marks.map(|(kind, at_us)| Mark { kind, at_us }).to_vec(),
             notes: Vec::new(),
             steps: steps.to_vec(),
+            memory: Vec::new(),
         }
     }
 

@@ -46,7 +46,7 @@ pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
 use code::code;
 pub use code::{ahead, entry, start};
-pub use merged::{PreambleModule, PreambleOutline};
+pub use merged::{Finish, PreambleModule, PreambleOutline};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;

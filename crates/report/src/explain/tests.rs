@@ -92,6 +92,7 @@ fn bundle(started_original: bool) -> Explanation {
         }),
         check_us: Reading::Value(12.0),
         read_ahead_us: Some(Reading::unavailable("it was not seen", "")),
+        remains: None,
     }];
     let mut merged = explanation.modules[0].clone();
     merged.path = "/lib/libz.so.1".to_owned();
