@@ -36,9 +36,12 @@ pub struct BundleRemains {
     pub init_us: Reading<f64>,
     /// The phase exit.
     pub exit_us: f64,
-    /// Functions that finalize the merged libraries.
+    /// Functions that finalize the merged libraries, which the bundle calls.
     pub finalizers: u64,
-    /// What they take, a part of `exit_us`.
+    /// Functions that finalize the program, which the loader calls; and the merged libraries, where one outside
+    /// may still use them.
+    pub loader_finalizers: u64,
+    /// What the first ones take, a part of `exit_us`.
     pub finalize_us: Reading<f64>,
     /// Estimated time in which the kernel frees the copied pages and unmaps the parts, a part of `exit_us`.
     pub free_us: Reading<f64>,
@@ -59,7 +62,7 @@ pub struct LibraryRemains {
     pub relocate_us: Reading<f64>,
     /// Its initializers; those of the program for what is of no library, with the program's start code.
     pub init_us: Reading<f64>,
-    /// Functions that finalize it.
+    /// Functions that finalize it, which the bundle calls.
     pub finalizers: u64,
     /// What they take.
     pub finalize_us: Reading<f64>,

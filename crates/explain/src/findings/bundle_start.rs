@@ -66,7 +66,10 @@ fn initializers(remains: &BundleRemains) -> String {
 fn copies(remains: &BundleRemains) -> String {
     let copied = remains.copied.get().unwrap_or_default().before_main();
     let pages = |library: &LibraryRemains| library.copied.get().map_or(0, |it| it.before_main());
-    let why = match remains.work.relocated_pages.min(copied) {
+    let why = match remains.work.relocated_pages {
+        relocated if relocated >= copied && !remains.fixed => {
+            " because relocations write to them".to_owned()
+        }
         relocated if relocated > 0 && !remains.fixed => {
             format!(", {} of them because relocations write to them", count(relocated))
         }

@@ -9,8 +9,8 @@ use crate::phases::Life;
 use crate::time::{ns, us};
 use memory::StartMemory;
 use model::{
-    BundleContents, BundleRemains, BundleReport, CopiedPages, ImageKind, LibraryRemains, MarkKind,
-    ModuleReport, PartWork, Phase, Reading,
+    BundleContents, BundleRemains, BundleReport, CopiedPages, ElfFacts, ImageKind, LibraryRemains,
+    MarkKind, ModuleReport, PartWork, Phase, Reading,
 };
 
 /// Adds what remains to the reports of bundles that ran.
@@ -51,31 +51,36 @@ impl Recorded<'_> {
         let copied = memory.as_ref().map(|memory| memory.copied());
         let kernel_parts = memory.as_ref().map(|memory| memory.kernel_parts);
         let relocate_us = self.relocate_us();
-        let finished = finish::times(self.inputs, self.contents, &self.report.path, &self.lives);
+        let finished = self.finished();
         let (exec, exit) = (self.phase(Phase::Exec), self.phase(Phase::Exit));
-        let changing = self.phase(Phase::Relocate) + self.phase(Phase::Initialize);
+        let initialize = self.phase(Phase::Initialize);
         let by_library = self.by_library(&memory, &relocate_us, &finished);
         let finalize_us = finished.as_ref().map(|times| rounded(times.iter().sum()));
         let most_us = exit - finalize_us.get().unwrap_or(0.0);
         let estimate = |most: f64, us: f64| rounded((us * starts as f64).min(most).max(0.0));
         BundleRemains {
-            fixed: self.is_fixed(),
+            fixed: self.facts().is_some_and(|facts| facts.kind == ImageKind::Executable),
             starts,
-            start_us: rounded(exec + self.phase(Phase::Map) + changing),
+            start_us: rounded(
+                exec + self.phase(Phase::Map) + self.phase(Phase::Relocate) + initialize,
+            ),
             exec_us: exec,
             map_parts_us: both(&kernel_parts, prices)
                 .map(|(parts, prices)| estimate(exec, parts as f64 * prices.map_us)),
             kernel_parts,
             parts: memory.as_ref().map(|memory| memory.parts),
-            relocate_us,
             work,
             found_functions: self.contents.found_functions,
             copy_us: both(&copied, prices).map(|(copied, prices)| {
-                estimate(changing, copied.before_main() as f64 * prices.copy_us)
+                let most = relocate_us.get().unwrap_or(self.phase(Phase::Relocate));
+                estimate(most, copied.relocate as f64 * prices.copy_us)
+                    + estimate(initialize, copied.initialize as f64 * prices.copy_us)
             }),
+            relocate_us,
             init_us: self.init_us(),
             exit_us: exit,
             finalizers: self.contents.finalizers,
+            loader_finalizers: self.facts().map_or(0, |facts| facts.finalizers),
             finalize_us,
             free_us: both(&memory.as_ref().map(|it| (it.copied().all(), it.parts)), prices).map(
                 |((pages, parts), prices)| {
@@ -88,17 +93,23 @@ impl Recorded<'_> {
         }
     }
 
+    /// What finalizers take by library, and last those of none.
+    fn finished(&self) -> Reading<Vec<f64>> {
+        let by_loader = self.facts().is_none_or(|facts| facts.finalizers > 0);
+        if self.contents.finalizers == 0 && by_loader {
+            return Reading::unavailable("the loader calls them, one after the other", "");
+        }
+        finish::times(self.inputs, self.contents, &self.report.path, &self.lives)
+    }
+
     /// Microseconds of a phase, in all its processes.
     fn phase(&self, phase: Phase) -> f64 {
         let of_life = |life: &&Life| life.times().get(&phase).copied().unwrap_or(0);
         us(self.lives.iter().map(of_life).sum())
     }
 
-    fn is_fixed(&self) -> bool {
-        let facts = self.inputs.facts.get(&self.report.path);
-        facts
-            .and_then(|facts| facts.as_ref().ok())
-            .is_some_and(|it| it.kind == ImageKind::Executable)
+    fn facts(&self) -> Option<&ElfFacts> {
+        self.inputs.facts.get(&self.report.path)?.as_ref().ok()
     }
 
     /// The row of the bundle, or of a library in it.

@@ -121,16 +121,23 @@ fn copies(remains: &BundleRemains) -> String {
 }
 
 fn exit(remains: &BundleRemains) -> String {
-    let finalizers =
-        plural(remains.finalizers, "finalizer of libraries", "finalizers of libraries");
-    let time = if remains.finalizers == 0 { String::new() } else { timed(&remains.finalize_us) };
-    let (Reading::Value(copied), Reading::Value(parts)) = (&remains.copied, &remains.parts) else {
-        return finalizers + &time;
-    };
-    let pages = plural(copied.all(), "copied page", "copied pages");
-    let parts = plural(*parts, "part of memory", "parts of memory");
-    let free = estimated(&remains.free_us, remains.exit_us);
-    format!("{finalizers}{time}; {pages} and {parts} to free{free}")
+    let mut parts = Vec::new();
+    if remains.finalizers > 0 {
+        let finalizers = remains.finalizers;
+        let finalizers = plural(finalizers, "finalizer of libraries", "finalizers of libraries");
+        parts.push(finalizers + &timed(&remains.finalize_us));
+    }
+    if remains.loader_finalizers > 0 {
+        let (one, many) = ("finalizer called by the loader", "finalizers called by the loader");
+        parts.push(plural(remains.loader_finalizers, one, many));
+    }
+    if let (Reading::Value(copied), Reading::Value(memory)) = (&remains.copied, &remains.parts) {
+        let pages = plural(copied.all(), "copied page", "copied pages");
+        let memory = plural(*memory, "part of memory", "parts of memory");
+        let free = estimated(&remains.free_us, remains.exit_us);
+        parts.push(format!("{pages} and {memory} to free{free}"));
+    }
+    parts.join("; ")
 }
 
 /// One row.
