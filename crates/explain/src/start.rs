@@ -156,6 +156,7 @@ mod tests {
             check: Va(1),
             read_ahead: None,
             initialized: Va(2),
+            finish: None,
         };
         BundleContents {
             libraries: vec![part("/lib/a.so"), part("/lib/b.so")],

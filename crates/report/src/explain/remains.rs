@@ -36,7 +36,7 @@ fn phases(page: &mut Page, bundle: &BundleReport, remains: &BundleRemains) {
         ("exit", exit(remains)),
     ];
     for (label, text) in lines {
-        let first = format!("  {label:<11}");
+        let first = format!("  {label:<12}");
         page.wrapped(&first, Tint::Plain, &text);
     }
     let estimated = [&remains.map_parts_us, &remains.copy_us, &remains.free_us];
