@@ -80,7 +80,7 @@ impl Bundled {
         });
         ModuleReport {
             map_us: apart("the kernel maps it during exec with", &program),
-            relocate_us: apart("the loader relocates it as a part of", &program),
+            relocate_us: apart("it is relocated as a part of", &program),
             init_us: match init {
                 Some(init) => Reading::Value(us(ns(init))),
                 None => self.missing(&program),

@@ -56,7 +56,6 @@ impl Recorded<'_> {
         let initialize = self.phase(Phase::Initialize);
         let by_library = self.by_library(&memory, &relocate_us, &finished);
         let finalize_us = finished.as_ref().map(|times| rounded(times.iter().sum()));
-        let most_us = exit - finalize_us.get().unwrap_or(0.0);
         let estimate = |most: f64, us: f64| rounded((us * starts as f64).min(most).max(0.0));
         BundleRemains {
             fixed: self.facts().is_some_and(|facts| facts.kind == ImageKind::Executable),
@@ -81,16 +80,24 @@ impl Recorded<'_> {
             exit_us: exit,
             finalizers: self.contents.finalizers,
             loader_finalizers: self.facts().map_or(0, |facts| facts.finalizers),
+            free_us: self.free_us(&memory, exit - finalize_us.get().unwrap_or(0.0)),
             finalize_us,
-            free_us: both(&memory.as_ref().map(|it| (it.copied().all(), it.parts)), prices).map(
-                |((pages, parts), prices)| {
-                    let free = pages as f64 * prices.free_us + parts as f64 * prices.unmap_us;
-                    estimate(most_us, free)
-                },
-            ),
             copied,
             by_library,
         }
+    }
+
+    /// What the kernel takes for copied pages and parts of memory, at most this.
+    fn free_us(&self, memory: &Reading<StartMemory>, most_us: f64) -> Reading<f64> {
+        if self.phase(Phase::Exit) == 0.0 {
+            return Reading::unavailable("the end of its processes is not seen", "");
+        }
+        let starts = self.lives.len() as f64;
+        both(memory, &self.inputs.memory_prices).map(|(memory, prices)| {
+            let pages = memory.copied().all() as f64 * prices.free_us;
+            let us = starts * (pages + memory.parts as f64 * prices.unmap_us);
+            rounded(us.min(most_us).max(0.0))
+        })
     }
 
     /// What finalizers take by library, and last those of none.

@@ -35,7 +35,9 @@ fn phases(page: &mut Page, bundle: &BundleReport, remains: &BundleRemains) {
         ("copies", copies(remains)),
         ("exit", exit(remains)),
     ];
-    for (label, text) in lines {
+    // What is explained up to a moment before its end has no exit.
+    let seen = |(label, _): &(&str, String)| *label != "exit" || remains.exit_us > 0.0;
+    for (label, text) in lines.into_iter().filter(seen) {
         let first = format!("  {label:<12}");
         page.wrapped(&first, Tint::Plain, &text);
     }
