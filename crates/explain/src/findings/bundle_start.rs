@@ -5,7 +5,7 @@ use super::Context;
 use crate::advice::ExplainAdvice;
 use crate::names::base_name;
 use model::figures::{count, duration, plural};
-use model::{BundleRemains, BundleReport, Finding, LibraryRemains, Reading};
+use model::{BundleRemains, BundleReport, Finding, LibraryRemains, Phase, Reading};
 
 /// Its short name.
 pub(super) const ID: &str = "bundle-start";
@@ -22,6 +22,10 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let longest = |one: &(&BundleReport, &BundleRemains)| one.1.start_us;
     let (bundle, remains) = all.max_by(|a, b| longest(a).total_cmp(&longest(b)))?;
     let name = context.name(&bundle.path);
+    let mut evidence = parts(bundle, remains);
+    if evidence.is_empty() {
+        evidence.push("nothing that the bundle itself is known to do takes 5 % of that".to_owned());
+    }
     let starts = match remains.starts {
         1 => format!("the start of the bundle {name}, up to main, takes"),
         starts => format!("the {starts} starts of the bundle {name}, up to main, take"),
@@ -29,7 +33,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     Some(Finding {
         id: ID.to_owned(),
         cause: format!("{starts} {}", duration(remains.start_us)),
-        evidence: parts(bundle, remains),
+        evidence,
         cost_us: Reading::unavailable("its phases have findings of their own", ""),
         phase: None,
         part_of: None,
@@ -110,22 +114,36 @@ fn leader(remains: &BundleRemains, figure: impl Fn(&LibraryRemains) -> f64) -> O
 }
 
 fn remedy(context: &Context, bundle: &BundleReport, remains: &BundleRemains) -> String {
-    let initializers = "Initializers run as they would without a bundle: fewer libraries, and fewer \
-                        static objects in them, make them fewer.";
+    let least = WORTH * remains.start_us;
+    let worth = |us: &Reading<f64>| us.get().is_some_and(|us| us > 0.0 && us >= least);
     let moved = remains.work.relocations > remains.work.symbolic_relocations;
-    if remains.fixed || !moved {
-        return initializers.to_owned();
+    let told = context.shares.wholes.contains_key(&Phase::Relocate) || worth(&remains.relocate_us);
+    let mut parts = Vec::new();
+    if !remains.fixed && moved && told {
+        parts.push(fixed_addresses(context, bundle));
     }
+    if worth(&remains.init_us) {
+        let initializers = "Initializers run as they would without a bundle: fewer libraries, and \
+                            fewer static objects in them, make them fewer.";
+        parts.push(initializers.to_owned());
+    }
+    match parts.is_empty() {
+        true => "What takes the rest of the time is in the other findings.".to_owned(),
+        false => parts.join(" "),
+    }
+}
+
+/// What they change, with the command where the bundle can be made again by itself.
+fn fixed_addresses(context: &Context, bundle: &BundleReport) -> String {
     let contents = context.inputs.contents.get(&bundle.path);
     let apart = contents.filter(|_| base_name(&bundle.path) == OWN_NAME);
     let renewed = apart.and_then(|it| Some((it.folder.clone()?, it.original.clone()?)));
-    let again = renewed.map(|(folder, program)| {
+    let again = renewed.map_or(String::new(), |(folder, program)| {
         let again = ExplainAdvice::RenewBundle { folder, program, fixed: true };
         format!(": {}", (context.words)(again))
     });
-    let again = again.unwrap_or_default();
     format!(
         "At fixed addresses, no address of the bundle is adjusted and no page copied for that, but \
-         ASLR is lost{again}. {initializers}"
+         ASLR is lost{again}."
     )
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Each library has so many pages of addresses.
-const LIBRARIES: [(&str, u64); 2] = [("libfew", 4), ("libmany", 32)];
+const LIBRARIES: [(&str, u64); 2] = [("libfew", 4), ("libmany", 512)];
 const LIBRARY: &str = "
 static int here;
 static int *volatile table[PAGES * 512] __attribute__((aligned(4096))) = {
@@ -16,7 +16,7 @@ static int *volatile table[PAGES * 512] __attribute__((aligned(4096))) = {
 static volatile unsigned long counted;
 __attribute__((constructor)) static void begin(void) { counted = 1; }
 __attribute__((destructor)) static void end(void) {
-    for (unsigned long n = 0; n < PAGES * 100000UL; n++) counted = n;
+    for (unsigned long n = 0; n < PAGES * 10000UL; n++) counted = n;
 }
 int *NAME(int at) { return table[at]; }
 ";
