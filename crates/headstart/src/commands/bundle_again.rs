@@ -102,6 +102,36 @@ mod tests {
         );
     }
 
+    /// A folder with the manifest of a bundle of /usr/bin/tool that says this, too.
+    fn folder(more: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = format!(
+            r#"{{"schema": 1, "headstart": "0", "program": "/usr/bin/tool", "fixed": false,
+                "outside": ["libfoo"], "modules": [], {more}}}"#
+        );
+        std::fs::write(folder.path().join(bundle::MANIFEST), manifest).unwrap();
+        folder
+    }
+
+    #[test]
+    fn only_its_addresses_become_fixed() {
+        let folder = folder(r#""check": "sealed", "include": ["/lib/plug.so"]"#);
+        let told = of_folder(folder.path(), Path::new("/usr/bin/tool"), true);
+        let expected = format!(
+            "headstart bundle --outside libfoo --fixed --check sealed --include /lib/plug.so --out {} \
+             /usr/bin/tool",
+            folder.path().display()
+        );
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_its_program_is_renewed() {
+        let folder = folder(r#""told": "/usr/bin/my tool", "own_name": "my tool""#);
+        let told = of_folder(folder.path(), Path::new("/kept/tool"), false);
+        assert_eq!(told, "headstart renew '/usr/bin/my tool'");
+    }
+
     #[test]
     fn where_the_options_are_not_known_that_is_said() {
         let told = of_folder(Path::new("/not there"), Path::new("/opt/program"), true);

@@ -15,11 +15,13 @@ pub(super) fn lists(page: &mut Page, explanation: &Explanation) {
         if let Some(remains) = &bundle.remains {
             let original = bundle.original.as_deref().unwrap_or(&bundle.path);
             let name = printable(base_name(original));
-            let starts = match remains.starts {
-                1 => String::new(),
-                starts => format!("; times are those of all {} starts", count(starts)),
-            };
-            page.heading(&format!("What each start of {name} (bundle) still does{starts}"));
+            let title = format!("What each start of {name} (bundle) still does");
+            let title = page.style.fitted(&title, page.style.width).trim_end().to_owned();
+            page.heading(&title);
+            if remains.starts > 1 {
+                let note = format!("times are those of all {} starts", count(remains.starts));
+                page.wrapped("  ", Tint::Faint, &note);
+            }
             phases(page, bundle, remains);
             table(page, remains);
         }
@@ -186,8 +188,13 @@ fn table(page: &mut Page, remains: &BundleRemains) {
     };
     let name = page.style.width.saturating_sub(COLUMNS);
     let titles = format!(
-        "  {:<name$}{:>12}{:>8}{:>11}{:>10}{:>10}",
-        "by library", "relocations", "copied", "relocate", "init", "exit"
+        "  {}{:>12}{:>8}{:>11}{:>10}{:>10}",
+        page.style.fitted("by library", name),
+        "relocations",
+        "copied",
+        "relocate",
+        "init",
+        "exit"
     );
     let titles = page.paint(Tint::Strong, &titles);
     page.line(&titles);

@@ -255,6 +255,10 @@ fn a_reason_is_given_once() {
 fn no_line_is_wider_than_the_terminal() {
     let mut explanations: Vec<Explanation> = FIXTURES.map(fixture).into();
     explanations.push(nothing());
+    let mut bundle = bundle(false);
+    bundle.bundles[0].original = Some(format!("/usr/bin/{}", "long".repeat(30)));
+    bundle.bundles[0].remains = Some(Box::new(remains()));
+    explanations.push(bundle);
     for explanation in &explanations {
         for width in [60, 72, 80, 132] {
             for unicode in [true, false] {

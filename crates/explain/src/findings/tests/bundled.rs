@@ -137,3 +137,21 @@ fn a_start_of_which_nothing_is_known_has_no_parts() {
     );
     assert_eq!(finding.remedy, "What takes the rest of the time is in the other findings.");
 }
+
+#[test]
+fn what_a_bundle_adjusts_itself_is_counted_as_what_the_loader_adjusts() {
+    let mut case = case(false, "/bin/p");
+    let mut bundle = module("/bin/p", [0.0, 1000.0, 0.0]);
+    bundle.facts = Reading::Value(ElfFacts { bind_now: true, ..facts() });
+    bundle.merged = vec!["libfat.so.1".to_owned()];
+    case.explanation.modules = vec![bundle];
+    let contents = case.inputs.contents.get_mut("/bin/p").unwrap();
+    contents.adjusts_itself = 4000;
+    contents.work = Some(PartWork { relocated_pages: 44, ..PartWork::default() });
+    let finding = &run(&case)["relocations"];
+    let cause = "10 % of the launch (1.00 ms): 500 symbol references bound and 5,000 addresses \
+                 adjusted in the program";
+    assert_eq!(finding.cause, cause);
+    let evidence = ["p: 1.00 ms; 500 symbols, 5,000 addresses, 44 pages"];
+    assert_eq!(finding.evidence[..1], evidence);
+}
