@@ -1,7 +1,9 @@
 //! What `headstart explain` says of what the start of a bundle still does: counted, by library.
 
+use crate::ahead::recorded;
 use crate::common::{stderr, stdout};
 use crate::stage::{json, run};
+use model::{FileOffset, FileRange, Recording, RecordingMode};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -66,6 +68,26 @@ impl Place {
         std::thread::sleep(std::time::Duration::from_millis(12));
         format!("{folder}/run")
     }
+}
+
+/// A recording of the program, made up: its first page.
+fn recording(place: &Place) -> String {
+    let program = place.text("program");
+    let first = FileRange { offset: FileOffset(0), bytes: 4096 };
+    let recording = Recording {
+        program: program.clone(),
+        command: program,
+        mode: RecordingMode::Exact,
+        approximate_files: 0,
+        launches: 1,
+        total_us: 1000.0,
+        page_bytes: 4096,
+        files: vec![recorded(&place.path("program"), vec![first])],
+        looked_up: Vec::new(),
+        notes: Vec::new(),
+    };
+    std::fs::write(place.path("record"), prefetch::recording::write(&recording)).unwrap();
+    place.text("record")
 }
 
 fn explained(program: &str) -> Value {
@@ -152,6 +174,22 @@ fn every_page_that_relocations_write_to_is_copied_and_counted_for_its_library() 
     for figure in ["relocate_us", "finalize_us"] {
         assert!(time(many, figure) > time(few, figure), "{remains:#}");
     }
+}
+
+#[test]
+fn it_does_not_matter_who_applies_relocations() {
+    let Some(place) = Place::new() else { return };
+    let plain = explained(&place.bundle("plain", &[]));
+    // One that reads ahead applies them itself.
+    let ahead = explained(&place.bundle("ahead", &["--prefetch", &recording(&place)]));
+    for (name, _) in LIBRARIES {
+        let [one, other] = [&plain, &ahead].map(|found| library(remains(found), name));
+        assert_eq!((&one["work"], &one["copied"]), (&other["work"], &other["copied"]), "{name}");
+    }
+    assert!(ahead["bundles"][0]["read_ahead_us"].is_number(), "{ahead:#}");
+    let remedy = finding(&ahead).unwrap()["remedy"].as_str().unwrap();
+    let again = "&& headstart bundle --fixed --prefetch program.record --out ";
+    assert!(remedy.contains(again), "{remedy}");
 }
 
 #[test]
