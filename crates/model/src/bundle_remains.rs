@@ -22,10 +22,12 @@ pub struct BundleRemains {
     /// Parts that the process's memory consists of when the program's `main` begins, with those of libraries
     /// outside, stack and heap.
     pub parts: Reading<u64>,
-    /// Relocating the bundle, without reading ahead; a part of the phase relocate.
+    /// Relocating the bundle, with reading it ahead; a part of the phase relocate.
     pub relocate_us: Reading<f64>,
     /// What is relocated and initialized, in the whole file.
     pub work: PartWork,
+    /// Of the addresses that are adjusted, those that it adjusts itself, and not the loader.
+    pub adjusts_itself: u64,
     /// Functions outside that it finds itself while it makes its check.
     pub found_functions: u64,
     /// Pages of its file that are copied because they are written to.

@@ -48,7 +48,7 @@ fn parts(bundle: &BundleReport, remains: &BundleRemains) -> Vec<String> {
         ("", remains.init_us.get(), initializers(remains)),
         ("", bundle.check_us.get(), check),
         ("about ", remains.copy_us.get(), copies(remains)),
-        ("about ", adjusting_us(remains), adjusting(remains)),
+        ("about ", adjusting_us(remains), adjusting(bundle, remains)),
         ("about ", remains.map_parts_us.get(), mapping(remains)),
     ];
     let us = |part: &(&str, Option<f64>, String)| part.1.unwrap_or(0.0);
@@ -91,13 +91,17 @@ fn adjusting_us(remains: &BundleRemains) -> Option<f64> {
     Some(remains.relocate_us.get()? - copy_us * share)
 }
 
-fn adjusting(remains: &BundleRemains) -> String {
+fn adjusting(bundle: &BundleReport, remains: &BundleRemains) -> String {
     let work = &remains.work;
     let addresses = work.relocations.saturating_sub(work.symbolic_relocations);
     let (names, copies) = (work.symbolic_relocations, remains.copied.get().unwrap_or_default());
     let names = plural(names, "reference bound by name", "references bound by name");
     let without = if copies.relocate > 0 { ", without these copies" } else { "" };
-    format!("{} and {names}{without}", plural(addresses, "address adjusted", "addresses adjusted"))
+    let ahead = if bundle.read_ahead_us.is_some() { ", with reading ahead" } else { "" };
+    format!(
+        "{} and {names}{without}{ahead}",
+        plural(addresses, "address adjusted", "addresses adjusted")
+    )
 }
 
 fn mapping(remains: &BundleRemains) -> String {

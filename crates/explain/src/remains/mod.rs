@@ -69,6 +69,7 @@ impl Recorded<'_> {
             kernel_parts,
             parts: memory.as_ref().map(|memory| memory.parts),
             work,
+            adjusts_itself: self.contents.adjusts_itself,
             found_functions: self.contents.found_functions,
             copy_us: both(&copied, prices).map(|(copied, prices)| {
                 let most = relocate_us.get().unwrap_or(self.phase(Phase::Relocate));
@@ -128,12 +129,12 @@ impl Recorded<'_> {
         })
     }
 
+    /// With reading ahead: what does that may adjust addresses, too.
     fn relocate_us(&self) -> Reading<f64> {
-        let Some(module) = self.module(None) else {
-            return Reading::unavailable("it is not among the modules", "");
-        };
-        let ahead = self.report.read_ahead_us.as_ref().and_then(Reading::get).unwrap_or(0.0);
-        module.relocate_us.clone().map(|us| rounded((us - ahead).max(0.0)))
+        match self.module(None) {
+            Some(module) => module.relocate_us.clone(),
+            None => Reading::unavailable("it is not among the modules", ""),
+        }
     }
 
     /// The initializers of all merged libraries.

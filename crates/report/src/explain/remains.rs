@@ -32,7 +32,7 @@ pub(super) fn lists(page: &mut Page, explanation: &Explanation) {
 fn phases(page: &mut Page, bundle: &BundleReport, remains: &BundleRemains) {
     let lines = [
         ("exec", exec(remains)),
-        ("relocate", relocate(remains)),
+        ("relocate", relocate(bundle, remains)),
         ("initialize", initialize(bundle, remains)),
         ("copies", copies(remains)),
         ("exit", exit(remains)),
@@ -75,7 +75,7 @@ fn exec(remains: &BundleRemains) -> String {
     what + &estimated(&remains.map_parts_us, remains.exec_us)
 }
 
-fn relocate(remains: &BundleRemains) -> String {
+fn relocate(bundle: &BundleReport, remains: &BundleRemains) -> String {
     let work = &remains.work;
     let addresses = work.relocations.saturating_sub(work.symbolic_relocations);
     let mut parts = vec![
@@ -84,7 +84,9 @@ fn relocate(remains: &BundleRemains) -> String {
     ];
     let pages = remains.copied.get().map(|copied| copied.relocate);
     parts.extend(pages.map(|pages| plural(pages, "page copied", "pages copied")));
-    parts.join(", ") + &timed(&remains.relocate_us)
+    let read_ahead = bundle.read_ahead_us.is_some() && remains.relocate_us.value().is_some();
+    let ahead = if read_ahead { ", with reading ahead" } else { "" };
+    parts.join(", ") + &timed(&remains.relocate_us) + ahead
 }
 
 fn initialize(bundle: &BundleReport, remains: &BundleRemains) -> String {

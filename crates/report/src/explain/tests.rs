@@ -147,6 +147,7 @@ fn remains() -> BundleRemains {
         parts: Reading::Value(31),
         relocate_us: Reading::Value(300.0),
         work: PartWork { symbolic_relocations: 4, ..work(1009, 7) },
+        adjusts_itself: 5,
         found_functions: 44,
         copied: pages(1200, 30),
         copy_us: Reading::Value(120.0),

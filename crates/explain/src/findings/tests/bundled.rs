@@ -34,6 +34,7 @@ fn remains(fixed: bool) -> BundleRemains {
             relocated_pages: 1001,
             initializers: 12,
         },
+        adjusts_itself: 0,
         found_functions: 3,
         copied: Reading::Value(CopiedPages { relocate: 1001, initialize: 0, main: None }),
         copy_us: Reading::Value(900.0),
