@@ -51,7 +51,7 @@ pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_
 use code::code;
 pub use code::{early, entry, start};
 pub use early::{EarlyAddresses, WrittenPages};
-pub use merged::{PreambleModule, PreambleOutline};
+pub use merged::{Finish, PreambleModule, PreambleOutline};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;

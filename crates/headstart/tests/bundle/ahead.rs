@@ -120,7 +120,7 @@ impl World {
     }
 }
 
-fn recorded(path: &Path, ranges: Vec<FileRange>) -> RecordedFile {
+pub fn recorded(path: &Path, ranges: Vec<FileRange>) -> RecordedFile {
     let data = path.metadata().unwrap();
     RecordedFile {
         path: path.to_str().unwrap().to_owned(),
