@@ -29,20 +29,27 @@ impl Session<'_> {
         if known || self.request.bundles.iter().all(|bundle| bundle.path != path) {
             return;
         }
-        let found = memory(tid, &path, at);
+        let Some(state) = self.processes.get_mut(process) else { return };
+        if at == MarkKind::ExecDone || state.bundle_parts.is_empty() {
+            state.bundle_parts = parts(tid, &path).unwrap_or_default();
+        }
+        let found = memory(tid, &state.bundle_parts, at);
         if let Some(image) = self.present_image(process) {
             image.memory.extend(found);
         }
     }
 }
 
-/// What `tid` has in memory of the file at `path`; `None` where that cannot be read.
-fn memory(tid: Tid, path: &str, at: MarkKind) -> Option<BundleMemory> {
+/// What the kernel has mapped of the file at `path`. Copies may take its place later, as memory of no file.
+fn parts(tid: Tid, path: &str) -> Option<Vec<FileMapping>> {
+    Some(maps::files(tid)?.into_iter().filter(|mapping| mapping.path == path).collect())
+}
+
+/// What `tid` has in memory of these parts of a file; `None` where that cannot be read.
+fn memory(tid: Tid, own: &[FileMapping], at: MarkKind) -> Option<BundleMemory> {
     let lines = fs::read(ptrace::proc_path(tid, "maps")).ok()?;
     let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let parts = lines.filter(|line| !line.ends_with(NO_PART)).count() as u64;
-    let own: Vec<FileMapping> =
-        maps::files(tid)?.into_iter().filter(|mapping| mapping.path == path).collect();
     let pages = File::open(ptrace::proc_path(tid, "pagemap")).ok()?;
     let mut copied = Vec::new();
     for mapping in own.iter().filter(|mapping| !mapping.executable && !mapping.shared) {
@@ -116,7 +123,8 @@ mod tests {
     #[test]
     fn relocated_constants_of_this_program_are_copies() {
         let own = std::env::current_exe().unwrap();
-        let found = memory(own_pid(), own.to_str().unwrap(), MarkKind::Main).unwrap();
+        let parts = parts(own_pid(), own.to_str().unwrap()).unwrap();
+        let found = memory(own_pid(), &parts, MarkKind::Main).unwrap();
         assert!(found.own_parts > 1 && found.parts > found.own_parts, "{found:?}");
         assert!(!found.copied.is_empty(), "{found:?}");
     }
