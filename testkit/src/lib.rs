@@ -7,6 +7,7 @@
 //! ```
 
 pub mod cases;
+mod memory;
 pub mod oracles;
 pub mod packages;
 pub mod pe;
@@ -15,6 +16,7 @@ mod tools;
 mod when_free;
 pub mod workspace;
 
+pub use memory::brought_in;
 pub use tools::{Need, TOOLS, Tool, known};
 pub use when_free::WhenFree;
 
