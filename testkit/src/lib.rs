@@ -6,6 +6,7 @@
 //! # let _ = cc;
 //! ```
 
+mod asleep;
 pub mod cases;
 mod memory;
 pub mod oracles;
@@ -16,6 +17,7 @@ mod tools;
 mod when_free;
 pub mod workspace;
 
+pub use asleep::wait_until_asleep;
 pub use memory::brought_in;
 pub use tools::{Need, TOOLS, Tool, known};
 pub use when_free::WhenFree;
