@@ -32,6 +32,8 @@
 
 mod ahead;
 mod answer;
+#[macro_use]
+mod assemble;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod folders;
@@ -41,6 +43,7 @@ mod record;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
 mod shared;
 mod tables;
+mod tool;
 
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
@@ -51,6 +54,7 @@ pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
 pub use tables::Preamble;
+pub use tool::{Companion, Named, Searched, Tool};
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -96,6 +100,8 @@ pub struct Tables {
     /// Paths of libraries that the bundle carries in a folder of its own, and the names by which the loader
     /// finds them there.
     pub carried: Vec<(PathBuf, OsString)>,
+    /// What it is to a toolchain.
+    pub tool: Tool,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their

@@ -1,5 +1,7 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
+mod toolchain;
+
 use crate::args::split;
 use crate::exit::{self, FileError, Usage};
 use crate::output;
@@ -49,6 +51,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let text = format!("{} is a file; name the folder that it is in", folder.display());
         return Err(Usage(text).into());
     }
+    if bundle::is_toolchain(&folder) {
+        return toolchain::run(&folder, arguments.json);
+    }
     expect_record(&arguments.folder)?;
     let FolderVerification { mut found, next } = keep::verify(&folder)?;
     let next = next.as_ref().map(remedy);
@@ -70,21 +75,7 @@ fn remedy(next: &NextStep) -> String {
             quoted(program),
             quoted(folder)
         ),
-        NextStep::BundleAgain(again) => {
-            let MakeAgain { program, options, reads_ahead, folder } = &**again;
-            let outside = options.outside.iter();
-            let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
-            let fixed = if options.fixed { " --fixed" } else { "" };
-            let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
-            let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
-            let check = checked(options);
-            let set = with_library_path(options);
-            format!(
-                "{record}{set}headstart bundle{}{fixed}{check}{prefetch} --out {out} {}",
-                outside.collect::<String>(),
-                quoted(program)
-            )
-        }
+        NextStep::BundleAgain(again) => bundle_again(again),
         NextStep::OptimizeAgain { command, without_aslr, cold } => {
             let allow = if *without_aslr { "--allow no-aslr " } else { "" };
             let cold = if *cold { "--cold " } else { "" };
@@ -99,6 +90,28 @@ fn remedy(next: &NextStep) -> String {
             quoted(program)
         ),
     }
+}
+
+/// The command that makes a bundle again, or the toolchain of which it is a tool.
+fn bundle_again(again: &MakeAgain) -> String {
+    let MakeAgain { program, options, reads_ahead, folder } = again;
+    let outside = options.outside.iter();
+    let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
+    let outside: String = outside.collect();
+    let fixed = if options.fixed { " --fixed" } else { "" };
+    let out = |folder: Option<&Path>| folder.map_or("NEW".to_owned(), quoted);
+    let check = checked(options);
+    let set = with_library_path(options);
+    if let Some(tool) = &options.tool {
+        let out = out(folder.as_deref().and_then(|folder| folder.parent()?.parent()));
+        let (word, driver) = (tool.toolchain.word(), quoted(text::name(&tool.driver)));
+        return format!(
+            "{set}headstart bundle --toolchain {word}{outside}{fixed}{check} --out {out} {driver}"
+        );
+    }
+    let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
+    let (out, program) = (out(folder.as_deref()), quoted(program));
+    format!("{record}{set}headstart bundle{outside}{fixed}{check}{prefetch} --out {out} {program}")
 }
 
 /// The variable with which the bundle is used, before the command.

@@ -1,0 +1,60 @@
+//! `headstart bundle --toolchain`: the programs that a compiler starts, as bundles in one folder.
+
+use super::{Arguments, in_folder};
+use crate::exit::Usage;
+use crate::output;
+use crate::progress::StatusLine;
+use anyhow::{Context, Result};
+use bundle::{BundleError, BundleOptions, ToolchainRequest};
+use model::bundle::BundleCheck;
+use model::toolchain::Toolchain;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Makes the toolchain and says what it is.
+pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
+    if arguments.check() == BundleCheck::Sealed {
+        let text = "a compiler needs its own files where it runs, so its bundles cannot be sealed: omit --sealed";
+        return Err(Usage(text.to_owned()).into());
+    }
+    if !arguments.arguments.is_empty() {
+        let text = "--toolchain takes one program, the compiler: omit the other arguments";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let request = ToolchainRequest {
+        toolchain,
+        program: arguments.program.as_ref().map(|_| compiler(arguments)).transpose()?,
+        options: BundleOptions {
+            fixed: arguments.fixed,
+            outside: arguments.outside.iter().map(model::text::text).collect(),
+            check: arguments.check(),
+            immutable: arguments.immutable()?,
+            ..BundleOptions::default()
+        },
+    };
+    let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
+    let folder = std::path::absolute(&arguments.out).map_err(unread)?;
+    os::interrupt::install();
+    let line = if arguments.json { StatusLine::silent() } else { StatusLine::new() };
+    let mut observe = |program: &std::path::Path| {
+        line.show(0.0, format!("bundling {}", program.display()));
+    };
+    let made = in_folder(&folder, || {
+        Ok(bundle::make_toolchain(&request, &folder, &mut observe)?)
+    });
+    line.clear();
+    let made = made?;
+    output::print_either(arguments.json, &made.manifest, |style| {
+        let folder = folder.display().to_string();
+        report::toolchain::made(&folder, &made.manifest, &made.warnings, style)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The compiler that is named.
+fn compiler(arguments: &Arguments) -> Result<PathBuf> {
+    let named: Vec<_> = arguments.program.iter().cloned().collect();
+    let command = os::program::resolve(&named)?;
+    os::program::lasting_path(&command.program)
+        .with_context(|| format!("{}: its folder cannot be found", command.program.display()))
+}
