@@ -135,7 +135,7 @@ fn check(tool: &Tool, folder: &Path, links: &Links<'_>) -> Result<(), BundleErro
     if lstat(&bundle)?.is_some_and(|data| !data.is_dir()) {
         return Err(taken(&bundle, "is no folder, and a bundle goes there"));
     }
-    links::check_entry(&bundle, Path::new(tool.short_name()), &tool.program)
+    links::check_entry(&bundle, Path::new(tool.file_name()), &tool.program)
 }
 
 /// Bundles that are being made.
@@ -232,7 +232,7 @@ fn named_now(
     let mut all = BTreeMap::new();
     for (tool, made) in made {
         let relative = tool.folder();
-        let file = links::second_name(&folder.join(&relative), Path::new(tool.short_name()));
+        let file = links::second_name(&folder.join(&relative), Path::new(tool.file_name()));
         let target = relative.join(file);
         for name in tool.names.keys() {
             links.switch(name, &target)?;

@@ -54,11 +54,9 @@ impl Tools {
 }
 
 impl Tool {
-    /// A short name of it, which is the second one of its bundle's file.
-    pub(super) fn short_name(&self) -> &OsStr {
-        let shortest = self.names.keys().min_by_key(|name| name.len());
-        let file = || self.program.file_name().unwrap_or(OsStr::new("tool"));
-        shortest.map_or_else(file, OsString::as_os_str)
+    /// Its name, which is the second one of its bundle's file.
+    pub(super) fn file_name(&self) -> &OsStr {
+        self.program.file_name().unwrap_or(OsStr::new("tool"))
     }
 
     /// Its folder, from the toolchain's. Another program, or other names, have another one.
@@ -74,7 +72,7 @@ impl Tool {
             variables.chain([selection.by.clone()])
         }));
         let hash = content::hash(told.join("\0").as_bytes());
-        let name = text(self.short_name()).replace(['/', '%'], "_");
+        let name = text(self.file_name()).replace(['/', '%'], "_");
         Path::new(BUNDLES).join(format!("{}-{}", name, &hash[..HASH_LETTERS]))
     }
 
@@ -93,7 +91,7 @@ impl Tool {
         ToolPart {
             toolchain: all.toolchain,
             driver: text(&all.driver),
-            entry: text(self.short_name()),
+            entry: text(self.file_name()),
             names: names.collect(),
             companions: companions.collect(),
             any_library_path: self.any_library_path,
