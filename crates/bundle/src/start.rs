@@ -133,7 +133,9 @@ pub fn stale(command: &Command) -> Option<String> {
 }
 
 /// Variables by which a tool is chosen among several of its name.
-fn chosen(manifest: &BundleManifest) -> impl Iterator<Item = (String, Option<OsString>)> {
+pub(crate) fn chosen(
+    manifest: &BundleManifest,
+) -> impl Iterator<Item = (String, Option<OsString>)> {
     let selection = manifest.tool.as_ref().and_then(|tool| tool.selection.as_ref());
     let variables = selection.into_iter().flat_map(|selection| &selection.variables);
     variables.map(|(name, value)| (name.clone(), Some(model::text::name(value))))

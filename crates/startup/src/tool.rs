@@ -65,11 +65,7 @@ impl Tool {
     }
 
     /// Writes the lists.
-    pub(crate) fn write(
-        &self,
-        writer: &mut Writer,
-        header: &mut Header,
-    ) -> Result<(), BuildError> {
+    pub(crate) fn write(&self, writer: &mut Writer, header: &mut Header) -> Result<(), BuildError> {
         (header.named, header.named_count) = writer.list(&self.named, Named::write)?;
         (header.companions, header.companion_count) =
             writer.list(&self.companions, Companion::write)?;

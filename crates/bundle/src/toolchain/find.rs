@@ -92,20 +92,29 @@ pub(super) fn answer(
     arguments: &[&str],
     path: &[PathBuf],
 ) -> Result<Option<OsString>, BundleError> {
+    let answer = whole_answer(program, arguments, path, Vec::new())?;
+    let line = answer.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    Ok((!line.is_empty()).then(|| OsStr::from_bytes(line).to_owned()))
+}
+
+/// What a program answers to these arguments; nothing where it fails.
+pub(super) fn whole_answer(
+    program: &Path,
+    arguments: &[&str],
+    path: &[PathBuf],
+    mut environment: Vec<(String, Option<OsString>)>,
+) -> Result<Vec<u8>, BundleError> {
     let words = arguments.iter().map(OsString::from);
     let argv = std::iter::once(program.into()).chain(words).collect();
+    environment.push(("PATH".to_owned(), std::env::join_paths(path).ok()));
     // What rustup finds missing it is not to install.
-    let environment = vec![
-        ("PATH".to_owned(), std::env::join_paths(path).ok()),
-        ("RUSTUP_AUTO_INSTALL".to_owned(), Some("0".into())),
-    ];
+    environment.push(("RUSTUP_AUTO_INSTALL".to_owned(), Some("0".into())));
     let command = Command { argv, program: program.to_owned(), directory: None, environment };
     let asked = os::asked::ask(&command, PATIENCE).map_err(|error| {
         BundleError::declined(program, format!("it cannot be asked what it starts: {error}"))
     })?;
-    let line = asked.stdout.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let ended_well = asked.ending == model::Ending::Code(0);
-    Ok((ended_well && !line.is_empty()).then(|| OsStr::from_bytes(line).to_owned()))
+    Ok(if ended_well { asked.stdout } else { Vec::new() })
 }
 
 /// What a compiler says is its program of that name; where it says the name, the one along PATH.

@@ -2,7 +2,7 @@
 
 use super::links::{self, Links};
 use super::tool::{Tool, Tools};
-use super::{BUNDLES, TOOLCHAIN, clang, find, gcc, is_toolchain, read, remove, rustc};
+use super::{BUNDLES, TOOLCHAIN, clang, find, gcc, is_toolchain, prove, read, remove, rustc};
 use crate::error::BundleError;
 use crate::make::{BundleOptions, Made, RUN, make};
 use crate::plan::freshness::is_base;
@@ -63,7 +63,8 @@ pub fn make_toolchain(
     for tool in &tools.tools {
         check(tool, folder, &links)?;
     }
-    let mut work = Work { folder, request, tools: &tools, bundles: Vec::new(), fresh: Vec::new() };
+    let (path, tools) = (&path[..], &tools);
+    let mut work = Work { folder, request, tools, path, bundles: Vec::new(), fresh: Vec::new() };
     let mut made = Vec::new();
     let mut originals = Vec::new();
     for tool in &tools.tools {
@@ -84,7 +85,7 @@ pub fn make_toolchain(
         warnings.map(|warning| format!("{}: {warning}", tool.program.display()))
     });
     let warnings = warnings.collect();
-    let manifest = named_now(&tools, &made, originals, (folder, &links))?;
+    let manifest = named_now(tools, &made, originals, (folder, &links))?;
     Ok(MadeToolchain { manifest, warnings })
 }
 
@@ -143,6 +144,8 @@ struct Work<'a> {
     folder: &'a Path,
     request: &'a ToolchainRequest,
     tools: &'a Tools,
+    /// Where the programs are looked for.
+    path: &'a [PathBuf],
     /// Those of the tools so far, from the toolchain's folder.
     bundles: Vec<Option<PathBuf>>,
     /// Folders that were not there before.
@@ -174,6 +177,9 @@ impl Work<'_> {
         let options = BundleOptions { tool: Some(part), environment, ..options };
         match make(&tool.program, &path, &options) {
             Ok(made) => {
+                if tool.is_driver {
+                    self.prove(tool, &made, &path)?;
+                }
                 self.bundles.push(Some(relative));
                 Ok(Ok(made))
             }
@@ -186,6 +192,13 @@ impl Work<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Makes sure that the compiler finds its files; a bundle with which it does not goes again.
+    fn prove(&self, tool: &Tool, made: &Made, bundle: &Path) -> Result<(), BundleError> {
+        let of = (&*made.run, &made.manifest);
+        let proved = prove::same_answers(self.tools.toolchain, tool, of, self.path);
+        proved.inspect_err(|_| drop(remove::bundle_at(bundle)))
     }
 
     /// Removes what was made in vain.

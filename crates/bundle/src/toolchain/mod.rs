@@ -8,6 +8,7 @@
 //! - `find`: programs along PATH that are no bundles, the names of a file, what a compiler answers.
 //! - `tool`: a program before it is a bundle, and what its bundle is told.
 //! - `links`: names in the toolchain's folder, and which of them headstart made.
+//! - `prove`: that a compiler finds its own files as a bundle.
 //! - `remove`: bundles that are no longer needed.
 //! - `verify`: what has become of all of them.
 
@@ -16,6 +17,7 @@ mod find;
 mod gcc;
 mod links;
 mod make;
+mod prove;
 mod remove;
 mod rustc;
 mod tool;
@@ -80,7 +82,9 @@ fn read(folder: &Path) -> Result<ToolchainManifest, BundleError> {
         name.is_some_and(|name| !name.contains('/') && !name.starts_with('.') && !name.is_empty())
     };
     match manifest.tools.iter().find(|tool| !is_ours(&tool.folder)) {
-        Some(tool) => Err(wrong(format!("it names {:?}, which is no bundle's folder", tool.folder))),
+        Some(tool) => {
+            Err(wrong(format!("it names {:?}, which is no bundle's folder", tool.folder)))
+        }
         None => Ok(manifest),
     }
 }

@@ -6,9 +6,7 @@ use crate::make::RUN;
 use crate::verify::{MakeAgain, Verified, verify};
 use crate::write::workplace;
 use model::text::name;
-use model::toolchain::{
-    TOOLCHAIN_SCHEMA, ToolVerification, ToolchainTool, ToolchainVerification,
-};
+use model::toolchain::{TOOLCHAIN_SCHEMA, ToolVerification, ToolchainTool, ToolchainVerification};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -33,7 +31,13 @@ pub fn verify_toolchain(folder: &Path) -> Result<VerifiedToolchain, BundleError>
     let (found, again): (Vec<_>, Vec<_>) = tools.unzip();
     let current = found.iter().all(|tool| tool.reason.is_none());
     let toolchain = manifest.toolchain;
-    let found = ToolchainVerification { schema: TOOLCHAIN_SCHEMA, toolchain, current, tools: found, remedy: None };
+    let found = ToolchainVerification {
+        schema: TOOLCHAIN_SCHEMA,
+        toolchain,
+        current,
+        tools: found,
+        remedy: None,
+    };
     Ok(VerifiedToolchain { found, again })
 }
 
@@ -71,7 +75,8 @@ fn changed_links(folder: &Path, tool: &ToolchainTool) -> BTreeMap<String, String
             Ok(now) if now != Path::new(&name(target)) => "it leads elsewhere",
             Ok(_) => {
                 let (run, now) = (run.as_ref()?, path.metadata().ok());
-                let is_run = now.is_some_and(|now| (now.dev(), now.ino()) == (run.dev(), run.ino()));
+                let is_run =
+                    now.is_some_and(|now| (now.dev(), now.ino()) == (run.dev(), run.ino()));
                 if is_run {
                     return None;
                 }

@@ -5,8 +5,8 @@
 //! headstart is killed, one of the two manifests is that of the `run` that is there.
 
 use crate::error::{BundleAdvice, BundleError};
-use crate::toolchain::TOOLCHAIN;
 use crate::make::RUN;
+use crate::toolchain::TOOLCHAIN;
 use crate::write::content::Content;
 use crate::write::debugger::SYMBOLS;
 use crate::write::manifest::{self, MANIFEST, PENDING};

@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Make bundles of the programs that a compiler starts for each file, in a folder for PATH; PROGRAM is
     /// the compiler [default: the first in PATH]
     #[arg(long, value_name = "COMPILER", value_parser = values::toolchain())]
-    #[arg(conflicts_with_all = ["sealed", "include", "learn", "prefetch"])]
+    #[arg(conflicts_with_all = ["outside", "sealed", "include", "learn", "prefetch"])]
     toolchain: Option<Toolchain>,
     /// Load at fixed addresses, chosen at random now: faster still, but without address-space
     /// layout randomization (ASLR)

@@ -26,7 +26,6 @@ pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
         program: arguments.program.as_ref().map(|_| compiler(arguments)).transpose()?,
         options: BundleOptions {
             fixed: arguments.fixed,
-            outside: arguments.outside.iter().map(model::text::text).collect(),
             check: arguments.check(),
             immutable: arguments.immutable()?,
             ..BundleOptions::default()
@@ -39,9 +38,7 @@ pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
     let mut observe = |program: &std::path::Path| {
         line.show(0.0, format!("bundling {}", program.display()));
     };
-    let made = in_folder(&folder, || {
-        Ok(bundle::make_toolchain(&request, &folder, &mut observe)?)
-    });
+    let made = in_folder(&folder, || Ok(bundle::make_toolchain(&request, &folder, &mut observe)?));
     line.clear();
     let made = made?;
     output::print_either(arguments.json, &made.manifest, |style| {
