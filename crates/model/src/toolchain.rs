@@ -109,7 +109,7 @@ pub struct ToolchainOriginal {
 }
 
 /// What has become of a toolchain.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolchainVerification {
     /// [`TOOLCHAIN_SCHEMA`].
     pub schema: u32,
@@ -124,7 +124,7 @@ pub struct ToolchainVerification {
 }
 
 /// What has become of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolVerification {
     /// The program.
     pub program: String,

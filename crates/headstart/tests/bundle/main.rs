@@ -27,4 +27,5 @@ mod sanitizers;
 mod sealed;
 mod stage;
 mod survival;
+mod toolchains;
 mod verified;
