@@ -26,6 +26,8 @@
 //! `/proc/self//exe`. By these spellings of AT_EXECFN the new process knows that the program has
 //! executed itself, by which path, and that `argv[0]` is to stay.
 //!
+//! A tool of a toolchain ([`Tool`]) has several names, and executes other bundles in the place of programs.
+//!
 //! It is assembly, as most of it could not be anything else: no compiler promises code without
 //! relocations and calls of its own (`memcpy`), and wrappers pass the caller's registers and stack
 //! on as they came. A test decodes every instruction; the structs are shared with Rust.

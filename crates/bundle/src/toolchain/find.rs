@@ -45,7 +45,7 @@ pub(super) fn numbered(path: &[PathBuf], name: &str) -> Option<PathBuf> {
     best.map(|(_, path)| path).filter(|path| !is_bundle(path))
 }
 
-/// The program that is named, or the compiler of that name.
+/// The program that is named, by its path or as one along PATH, or the compiler of that name.
 ///
 /// # Errors
 /// There is none.
@@ -54,13 +54,13 @@ pub(super) fn driver(
     name: &str,
     path: &[PathBuf],
 ) -> Result<PathBuf, BundleError> {
-    match named {
-        Some(named) => Ok(named.to_owned()),
-        None => along(path, name.as_ref()).or_else(|| numbered(path, name)).ok_or_else(|| {
-            let reason = "it is not along PATH; name its path";
-            BundleError::declined(Path::new(name), reason)
-        }),
-    }
+    let found = match named {
+        Some(named) if named.is_absolute() => return Ok(named.to_owned()),
+        Some(named) => along(path, named.as_os_str()),
+        None => along(path, name.as_ref()).or_else(|| numbered(path, name)),
+    };
+    let sought = named.unwrap_or(Path::new(name));
+    found.ok_or_else(|| BundleError::declined(sought, "it is not along PATH; name its path"))
 }
 
 /// Every name in these folders that leads to the file at `program`, with the first path of it.

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub struct ToolchainRequest {
     /// The toolchain.
     pub toolchain: Toolchain,
-    /// Its compiler, if not the first of its name along PATH.
+    /// Its compiler, if not the first of its name along PATH: an absolute path, or a name.
     pub program: Option<PathBuf>,
     /// Options of all its bundles.
     pub options: BundleOptions,

@@ -22,17 +22,23 @@ pub(super) fn others(folder: &Path, stay: &BTreeSet<OsString>) -> Vec<String> {
     let names = entries.map(|entry| entry.file_name()).filter(|name| !stay.contains(name));
     let left = names.filter_map(|name| {
         let bundle = bundles.join(&name);
-        bundle_at(&bundle).err().map(|error| format!("{} stays: {error}", bundle.display()))
+        match bundle_at(&bundle) {
+            Ok(None) => None,
+            Ok(Some(file)) => {
+                Some(format!("{} stays, as other files are there ({file})", bundle.display()))
+            }
+            Err(error) => Some(format!("{} stays: {error}", bundle.display())),
+        }
     });
     left.collect()
 }
 
 /// Removes the bundle of a tool with everything that headstart made there. What else is there stays, and the
-/// folder with it.
+/// folder with it: then it is named.
 ///
 /// # Errors
-/// It is no such bundle, or not as it was made; then nothing is removed.
-pub(super) fn bundle_at(bundle: &Path) -> Result<(), BundleError> {
+/// It is no such bundle, or not as it was made, and nothing is removed; or a file cannot be removed.
+pub(super) fn bundle_at(bundle: &Path) -> Result<Option<String>, BundleError> {
     if !lstat(bundle)?.is_some_and(|data| data.is_dir()) {
         return Err(taken(bundle, "is no folder that headstart has made"));
     }
@@ -55,12 +61,9 @@ pub(super) fn bundle_at(bundle: &Path) -> Result<(), BundleError> {
     }
     drop(workplace);
     match std::fs::remove_dir(bundle) {
-        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
-            let found = format!("has other files ({})", first_of(bundle));
-            Err(taken(bundle, &found))
-        }
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(Some(first_of(bundle))),
         Err(error) => Err(BundleError::write(bundle, error)),
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(None),
     }
 }
 

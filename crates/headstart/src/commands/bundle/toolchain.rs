@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use bundle::{BundleError, BundleOptions, ToolchainRequest};
 use model::bundle::BundleCheck;
 use model::toolchain::Toolchain;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Makes the toolchain and says what it is.
@@ -23,7 +24,7 @@ pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
     }
     let request = ToolchainRequest {
         toolchain,
-        program: arguments.program.as_ref().map(|_| compiler(arguments)).transpose()?,
+        program: arguments.program.as_deref().map(compiler).transpose()?,
         options: BundleOptions {
             fixed: arguments.fixed,
             check: arguments.check(),
@@ -35,7 +36,7 @@ pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     os::interrupt::install();
     let line = if arguments.json { StatusLine::silent() } else { StatusLine::new() };
-    let mut observe = |program: &std::path::Path| {
+    let mut observe = |program: &Path| {
         line.show(0.0, format!("bundling {}", program.display()));
     };
     let made = in_folder(&folder, || Ok(bundle::make_toolchain(&request, &folder, &mut observe)?));
@@ -48,10 +49,12 @@ pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The compiler that is named.
-fn compiler(arguments: &Arguments) -> Result<PathBuf> {
-    let named: Vec<_> = arguments.program.iter().cloned().collect();
-    let command = os::program::resolve(&named)?;
+/// The compiler that is named. A mere name is looked for later, as the toolchain itself may be in PATH.
+fn compiler(named: &OsStr) -> Result<PathBuf> {
+    if !named.as_encoded_bytes().contains(&b'/') {
+        return Ok(named.into());
+    }
+    let command = os::program::resolve(&[named])?;
     os::program::lasting_path(&command.program)
         .with_context(|| format!("{}: its folder cannot be found", command.program.display()))
 }
