@@ -128,3 +128,57 @@ impl Searched {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+    use crate::{Preamble, Tables};
+
+    fn made(tool: Tool) -> Result<Preamble, BuildError> {
+        let (original, own_name) = ("/usr/bin/p".into(), "run".into());
+        Preamble::new(&Tables {
+            original_file: "/usr/lib/p".into(),
+            original,
+            own_name,
+            tool,
+            ..Tables::default()
+        })
+    }
+
+    fn companion(path: &str, run: &str) -> Tool {
+        let identity = FileIdentity::default();
+        let companion = Companion { path: path.into(), identity, run: run.into() };
+        Tool { companions: vec![companion], ..Tool::default() }
+    }
+
+    fn searched(name: &str) -> Tool {
+        let searched = Searched { name: name.into(), identity: None };
+        Tool { searched: vec![searched], ..Tool::default() }
+    }
+
+    #[test]
+    fn what_the_code_has_no_room_for_is_refused() {
+        assert!(made(companion("/usr/bin/as", "../as-1/run")).is_ok());
+        assert!(made(companion("as", "../as-1/run")).is_err());
+        assert!(made(companion("/usr/bin/as", "/as-1/run")).is_err());
+        assert!(made(companion("/usr/bin/as", "")).is_err());
+        assert!(made(companion("/usr/bin/as", &"x".repeat(LONGEST_RUN))).is_ok());
+        assert!(made(companion("/usr/bin/as", &"x".repeat(LONGEST_RUN + 1))).is_err());
+        assert!(made(searched(&"x".repeat(LONGEST_NAME))).is_ok());
+        assert!(made(searched(&"x".repeat(LONGEST_NAME + 1))).is_err());
+        assert!(made(searched("lib/x.so")).is_err());
+    }
+
+    #[test]
+    fn every_name_has_its_place() {
+        let named = |name: &str| Named { name: name.into(), original: "/usr/bin/p++".into() };
+        let one = made(Tool { named: vec![named("p++")], ..Tool::default() }).unwrap();
+        let two = made(Tool { named: vec![named("p++"), named("p")], ..Tool::default() }).unwrap();
+        let texts = "/usr/bin/p++\0p++\0p\0".len() as u64;
+        assert_eq!(two.size() - one.size(), shared::Named::SIZE as u64 + texts);
+        let wrong = made(Tool { named: vec![named("a/p")], ..Tool::default() });
+        assert_eq!(wrong.unwrap_err(), BuildError::Name("a/p".into()));
+    }
+}
