@@ -11,6 +11,7 @@
 //!   known before the first is written.
 //! - `tables`: the dynamic table, symbols, versions, relocations, unwind information and headers.
 //! - `write`: files in the bundle's folder, and which of them are headstart's own.
+//! - `toolchain`: bundles of the programs that a compiler starts, in one folder.
 //! - `prove`: the simulated launch of the bundle is that of the original, and nothing that it was
 //!   made of has changed meanwhile.
 
@@ -26,6 +27,7 @@ mod recorded;
 mod rerandomize;
 mod start;
 mod tables;
+mod toolchain;
 mod verify;
 mod warm;
 mod write;
@@ -40,6 +42,10 @@ pub use read_ahead::PagesAhead;
 pub use recorded::make_recorded;
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use start::{stale, used};
+pub use toolchain::{
+    MadeToolchain, TOOLCHAIN, ToolchainRequest, VerifiedToolchain, is_toolchain, make_toolchain,
+    toolchain_bundles, verify_toolchain,
+};
 pub use verify::{MakeAgain, Verified, is_already, is_as_made, made, verify};
 pub use warm::warm;
 pub use write::debugger::SYMBOLS;

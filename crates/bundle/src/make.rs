@@ -13,6 +13,7 @@ use crate::prove::sources;
 use crate::read_ahead::{self, PagesAhead};
 use crate::recorded;
 use crate::tables::{self, Tables};
+use crate::toolchain;
 use crate::warm;
 use crate::write::content::{self, Content};
 use crate::write::debugger::{self, SYMBOLS};
@@ -27,6 +28,7 @@ use files::Draft;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
 use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
+use model::toolchain::ToolPart;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -66,6 +68,8 @@ pub struct BundleOptions {
     pub include: BTreeSet<PathBuf>,
     /// What a launch has opened, whose libraries are carried, too.
     pub learnt: Option<Learnt>,
+    /// What it is to a toolchain.
+    pub tool: Option<ToolPart>,
 }
 
 /// What was made.
@@ -90,6 +94,9 @@ pub struct Made {
 pub fn make(program: &Path, folder: &Path, options: &BundleOptions) -> Result<Made, BundleError> {
     let workplace = Workplace::enter(folder);
     let owned = Owned::of(folder, Some(program))?;
+    if options.tool.is_none() {
+        owned.is_no_tool()?;
+    }
     recorded::remove_left(folder);
     make_at((&workplace, &owned), program, folder, options)
 }
@@ -127,6 +134,7 @@ pub(crate) fn make_at(
     publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
     let manifest = publish::finish(folder, made.manifest)?;
     carry::remove_old(folder, owned.manifest.as_ref(), &manifest.carried);
+    toolchain::name_again(folder, &manifest);
     warm::after_writing(&made.run);
     Ok(Made { manifest, ..made })
 }
@@ -204,8 +212,20 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
     let check = Check { kind: options.check, immutable: &options.immutable };
     let (told, set) = (options.told.as_deref(), options.environment.as_deref());
-    let spec =
-        BundleSpec { program, told, own_name, bases, fixed, join, read_ahead, check, carry, set };
+    let tool = options.tool.as_ref();
+    let spec = BundleSpec {
+        program,
+        told,
+        own_name,
+        bases,
+        fixed,
+        join,
+        read_ahead,
+        check,
+        carry,
+        set,
+        tool,
+    };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, memberships, spec)?;

@@ -8,6 +8,7 @@ use crate::make::{self, BundleOptions, RUN};
 use crate::plan::bases;
 use crate::plan::layout::page_start;
 use crate::read_ahead::PagesAhead;
+use crate::toolchain;
 use crate::warm;
 use crate::write::manifest::{self, PENDING};
 use crate::write::ownership::Owned;
@@ -97,7 +98,8 @@ fn moved(
     owned.still().inspect_err(|_| publish::withdraw_manifest(folder))?;
     let swapped = draft.replace_and_keep(&folder.join(spare::SPARE));
     swapped.map_err(|error| BundleError::write(&run, error.into()))?;
-    publish::finish(folder, next)?;
+    let manifest = publish::finish(folder, next)?;
+    toolchain::name_again(folder, &manifest);
     warm::after_writing(&run);
     Ok((to, words))
 }

@@ -36,7 +36,7 @@ pub fn used(
     library_path: Option<&OsStr>,
 ) -> Result<Result<(), String>, BundleError> {
     let folder = &manifest::own_folder(folder);
-    manifest::read(folder)?;
+    let manifest = manifest::read(folder)?;
     let run = folder.join(RUN);
     if let Some(error) = os::program::refusal(&run) {
         return Ok(Err(error.to_string()));
@@ -45,7 +45,7 @@ pub fn used(
         return Ok(Err(OTHER_VERSION.to_owned()));
     }
     let set = library_path.map(|path| (LIBRARY_PATH.into(), Some(path.to_owned())));
-    Ok(match answer(&run, set.into_iter().collect()) {
+    Ok(match answer(&run, chosen(&manifest).chain(set).collect()) {
         Ok(Answer::Used) => Ok(()),
         Ok(Answer::Stale { subject, cause }) => Err(format!("{}{cause}", text(&subject))),
         Err(reason) => Err(reason),
@@ -93,7 +93,7 @@ impl Start {
         if let Some(reason) = of_another_user(run) {
             return Start { reason: Some(reason), ..Start::of(Starts::Unknown) };
         }
-        let (subject, cause) = match answer(run, Vec::new()) {
+        let (subject, cause) = match answer(run, chosen(manifest).collect()) {
             Ok(Answer::Used) => return Start::of(Starts::Bundle),
             Ok(Answer::Stale { subject, cause }) => (subject, cause),
             Err(reason) => return Start::nothing(run, reason, changes),
@@ -130,6 +130,15 @@ pub fn stale(command: &Command) -> Option<String> {
         Ok(Answer::Stale { subject, cause }) => Some(format!("{}{cause}", text(subject))),
         _ => None,
     }
+}
+
+/// Variables by which a tool is chosen among several of its name.
+pub(crate) fn chosen(
+    manifest: &BundleManifest,
+) -> impl Iterator<Item = (String, Option<OsString>)> {
+    let selection = manifest.tool.as_ref().and_then(|tool| tool.selection.as_ref());
+    let variables = selection.into_iter().flat_map(|selection| &selection.variables);
+    variables.map(|(name, value)| (name.clone(), Some(model::text::name(value))))
 }
 
 /// Why root does not start it to ask it: others may have written into it what they like.

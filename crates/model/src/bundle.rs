@@ -1,5 +1,6 @@
 //! What a bundle was made of, and what has become of that.
 
+use crate::toolchain::ToolPart;
 use crate::{Disk, LargePages, RecordingMode};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -62,6 +63,9 @@ pub struct BundleManifest {
     /// Libraries that it carries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedFile>,
+    /// What it is to a toolchain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolPart>,
 }
 
 /// A library in the folder of a bundle.

@@ -52,6 +52,7 @@ mod samples;
 pub mod simulation;
 pub mod text;
 mod throughput;
+pub mod toolchain;
 mod trace;
 mod unpacked;
 mod waits;

@@ -216,6 +216,11 @@ fn is_poor(huge_kib: u64, pages: &LargePages) -> bool {
     huge_kib < pages.file_kib / LARGE_PAGE_KIB * LARGE_PAGE_KIB / 2
 }
 
+/// Whether starts would be faster from large pages.
+pub(crate) fn is_not_warm(pages: Option<&LargePages>) -> bool {
+    pages.is_some_and(|pages| pages.huge_kib.get().is_some_and(|huge| is_poor(huge, pages)))
+}
+
 /// That starts would be faster from large pages.
 fn not_warm(pages: Option<&LargePages>, words: &CommandWords) -> Option<String> {
     let pages = pages?;

@@ -43,6 +43,7 @@ pub mod simulation;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod toolchain;
 mod words;
 
 pub use command_words::CommandWords;

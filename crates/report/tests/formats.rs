@@ -8,6 +8,7 @@ use model::growth::Scale;
 use model::load_table::LoadTable;
 use model::optimization::{Manifest, OptimizationReport};
 use model::simulation::Simulation;
+use model::toolchain::{ToolchainManifest, ToolchainVerification};
 use model::{
     Check, Experiment, Explanation, Hot, Identity, ImageFacts, InspectedFile, PeSet, Results,
     Sample,
@@ -53,6 +54,8 @@ fn examples_are_complete_and_exact() {
             "optimization" => round_trip::<OptimizationReport>(&example),
             "manifest" => round_trip::<Manifest>(&example),
             "bundle" => round_trip::<BundleManifest>(&example),
+            "toolchain" => round_trip::<ToolchainManifest>(&example),
+            "toolchain-verification" => round_trip::<ToolchainVerification>(&example),
             "verification" => round_trip::<BundleVerification>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
@@ -78,6 +81,8 @@ fn examples_are_complete_and_exact() {
         "optimization",
         "manifest",
         "bundle",
+        "toolchain",
+        "toolchain-verification",
         "verification",
         "check",
     ];

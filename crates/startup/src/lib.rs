@@ -27,12 +27,16 @@
 //! `/proc/self//exe`. By these spellings of AT_EXECFN the new process knows that the program has
 //! executed itself, by which path, and that `argv[0]` is to stay.
 //!
+//! A tool of a toolchain ([`Tool`]) has several names, and executes other bundles in the place of programs.
+//!
 //! It is assembly, as most of it could not be anything else: no compiler promises code without
 //! relocations and calls of its own (`memcpy`), and wrappers pass the caller's registers and stack
 //! on as they came. A test decodes every instruction; the structs are shared with Rust.
 
 mod ahead;
 mod answer;
+#[macro_use]
+mod assemble;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod early;
@@ -40,11 +44,10 @@ mod folders;
 mod merged;
 mod read;
 mod record;
-#[macro_use]
-mod assemble;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
 mod shared;
 mod tables;
+mod tool;
 
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
@@ -56,6 +59,7 @@ pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
 pub use tables::Preamble;
+pub use tool::{Companion, Named, Searched, Tool};
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -101,6 +105,8 @@ pub struct Tables {
     /// Paths of libraries that the bundle carries in a folder of its own, and the names by which the loader
     /// finds them there.
     pub carried: Vec<(PathBuf, OsString)>,
+    /// What it is to a toolchain.
+    pub tool: Tool,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their

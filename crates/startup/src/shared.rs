@@ -80,6 +80,16 @@ shared! {
             module_count: u64,
             carried: u64,
             carried_count: u64,
+            /// What a tool of a toolchain has: other names, programs that are bundles beside it, and what
+            /// LD_LIBRARY_PATH may lead to.
+            named: u64,
+            named_count: u64,
+            companions: u64,
+            companion_count: u64,
+            searched: u64,
+            searched_count: u64,
+            /// 1 where a first argument that begins with a plus sign chooses another program.
+            chosen_by_argument: u64,
             /// What is read ahead, or 0.
             ahead: i64,
             /// Pages that these write to, which are copied before; the first ones are large pages.
@@ -178,6 +188,35 @@ shared! {
         Carried {
             path: u64,
             name: u64,
+        }
+
+        /// A name by which the bundle is started, and the path of the original that is meant then.
+        Named {
+            name: u64,
+            path: u64,
+            length: u64,
+            base: u64,
+        }
+
+        /// A program, by its path and what it was, and the bundle that is executed in its place: a path from
+        /// this bundle's folder. Inode 0 where it may be a copy.
+        Companion {
+            path: u64,
+            run: u64,
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
+        }
+
+        /// What may be found by a name in a folder of LD_LIBRARY_PATH, as of a `Companion`; a time that no file
+        /// has where nothing may be there.
+        Searched {
+            name: u64,
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
         }
 
         /// Memory that becomes read-only, or a range of a file.

@@ -49,6 +49,7 @@ impl Preamble {
             + shared::Build::SIZE * tables.fill_libraries.len()
             + FILL_BYTES * tables.fills.len()
             + shared::Carried::SIZE * tables.carried.len()
+            + tables.tool.size()
             + shared::Range::SIZE * tables.relro.len()
             + shared::Module::SIZE * tables.modules.len();
         let mut writer = Writer { lists: Vec::with_capacity(size), size, texts: Vec::new() };
@@ -72,6 +73,7 @@ impl Preamble {
                 shared::Carried { path, name }.write(&mut writer.lists);
                 Ok(())
             })?;
+        tables.tool.write(&mut writer, &mut header)?;
         header.used = writer.text(tables.used.replace('\0', "").as_bytes());
         (header.relro, header.relro_count) = writer.list(&tables.relro, |writer, range| {
             shared::Range { offset: range.offset, length: range.length }.write(&mut writer.lists);
@@ -124,8 +126,8 @@ impl Preamble {
     }
 }
 
-struct Writer {
-    lists: Vec<u8>,
+pub(crate) struct Writer {
+    pub(crate) lists: Vec<u8>,
     /// Size of all lists, when they are complete.
     size: usize,
     texts: Vec<u8>,
@@ -133,7 +135,7 @@ struct Writer {
 
 impl Writer {
     /// Offset and number of the items.
-    fn list<T>(
+    pub(crate) fn list<T>(
         &mut self,
         items: &[T],
         item: impl Fn(&mut Writer, &T) -> Result<(), BuildError>,
@@ -144,7 +146,7 @@ impl Writer {
     }
 
     /// Offset of a text, whose end is added.
-    fn text(&mut self, text: &[u8]) -> u64 {
+    pub(crate) fn text(&mut self, text: &[u8]) -> u64 {
         let offset = self.next_text();
         self.texts.extend(text);
         self.texts.push(0);
@@ -296,19 +298,19 @@ impl Writer {
     }
 }
 
-fn path(path: &Path) -> Result<&[u8], BuildError> {
+pub(crate) fn path(path: &Path) -> Result<&[u8], BuildError> {
     if !path.is_absolute() {
         return Err(BuildError::Relative(path.to_owned()));
     }
     text(path.as_os_str())
 }
 
-fn plain_name(name: &OsStr, without: u8) -> Result<&[u8], BuildError> {
+pub(crate) fn plain_name(name: &OsStr, without: u8) -> Result<&[u8], BuildError> {
     let bytes = text(name)?;
     if bytes.contains(&without) { Err(BuildError::Name(name.to_owned())) } else { Ok(bytes) }
 }
 
-fn text(text: &OsStr) -> Result<&[u8], BuildError> {
+pub(crate) fn text(text: &OsStr) -> Result<&[u8], BuildError> {
     let bytes = text.as_bytes();
     let bad = bytes.is_empty() || bytes.contains(&0);
     if bad { Err(BuildError::Text(text.to_owned())) } else { Ok(bytes) }

@@ -118,7 +118,7 @@ fn in_cache(cache: Option<&Cache>, name: &str, machine: &str) -> CachedName {
 }
 
 /// Whether this is the C library or the loader.
-pub(super) fn is_base(graph: &Graph, module: &Module) -> bool {
+pub(crate) fn is_base(graph: &Graph, module: &Module) -> bool {
     let name = module.path.file_name().unwrap_or_default().as_bytes();
     module.path == graph.interpreter || name.starts_with(b"libc.so.")
 }

@@ -18,6 +18,7 @@ pub(crate) mod preamble;
 pub(crate) mod references;
 mod symlinks;
 mod tls;
+mod tool;
 pub(crate) mod written;
 
 use crate::carry::Carry;
@@ -32,6 +33,7 @@ use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Environment, Graph, Relocated};
 use model::BundleVa;
+use model::toolchain::ToolPart;
 use outside::{Filled, Outside};
 use own_data::{OwnData, Reserved};
 use startup::Preamble;
@@ -62,6 +64,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) check: Check<'a>,
     /// What is carried beside it.
     pub(crate) carry: &'a Carry,
+    /// What it is to a toolchain.
+    pub(crate) tool: Option<&'a ToolPart>,
 }
 
 impl BundleSpec<'_> {
@@ -131,7 +135,7 @@ pub(crate) fn plan<'a>(
     let filled = Filled::of(graph, &layout, &outside, &fixups.references);
     let fills = !filled.fills.is_empty();
     let records = freshness::records(graph, spec.check)?;
-    let preamble = preamble::new(&spec, records, &layout, filled)?;
+    let preamble = preamble::new(&spec, records, &layout, filled, tool::of(graph, &spec)?)?;
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
     let names = loader_names::of_merged(graph, &layout);

@@ -6,6 +6,7 @@ use crate::plan::freshness::{Check, Records};
 use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start};
 use crate::plan::outside::{ENTRY_BYTES, Filled, StubId};
 use crate::plan::own_data::{Extent, OwnData};
+use crate::plan::tool;
 use image::elf::Loadable;
 use image::elf::records::DynamicEntry;
 use image::elf::spec;
@@ -13,7 +14,7 @@ use model::bundle::BundleCheck;
 use model::{BundleVa, ModuleId, Va};
 use startup::{
     Addresses, Expected, FileIdentity, FileRecord, Functions, MergedModule, OriginalLook, Preamble,
-    Protected, Start, Stubs, Symbols, Tables, Variable,
+    Protected, Start, Stubs, Symbols, Tables, Tool, Variable,
 };
 use std::path::Path;
 
@@ -23,17 +24,19 @@ pub(crate) fn new(
     records: Records,
     layout: &Layout<'_>,
     filled: Filled,
+    tool: Tool,
 ) -> Result<Preamble, BundleError> {
     let told = spec.told.unwrap_or(spec.program);
     let environment = match spec.check.kind {
         BundleCheck::Sealed => Vec::new(),
         _ => Variable::of_the_loader(|name| spec.variable(name)),
     };
+    let environment = tool::variables(environment, spec.tool);
     let tables = Tables {
         original: told.to_owned(),
         original_file: told.canonicalize().unwrap_or_else(|_| told.to_owned()),
         original_look: original_look(spec),
-        instead: spec.told.map(|_| spec.program.to_owned()),
+        instead: tool::chooser(spec).or(spec.told.map(|_| spec.program.to_owned())),
         own_name: spec.own_name.to_owned(),
         environment,
         used: records.used(spec.check.kind),
@@ -45,6 +48,7 @@ pub(crate) fn new(
         fills: filled.fills,
         fill_libraries: filled.libraries,
         carried: spec.carry.by_path(),
+        tool,
         relro: relro(layout),
         modules: modules(layout, spec.check),
     };
@@ -72,7 +76,7 @@ fn offset(layout: &Layout<'_>, address: BundleVa) -> i64 {
 }
 
 /// What the file is.
-fn identity(path: &Path) -> Option<FileIdentity> {
+pub(super) fn identity(path: &Path) -> Option<FileIdentity> {
     match FileRecord::of(path).map(|record| record.expected) {
         Ok(Expected::File(identity)) => Some(identity),
         _ => None,

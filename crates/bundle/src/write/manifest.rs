@@ -62,6 +62,7 @@ pub(crate) fn of(
         read_ahead: None,
         include: Vec::new(),
         carried: Vec::new(),
+        tool: options.tool.clone(),
     }
 }
 
@@ -79,6 +80,7 @@ pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
         own_name: manifest.own_name.as_ref().map(|own| name(own)),
         include: manifest.include.iter().map(|file| name(file).into()).collect(),
         learnt: None,
+        tool: manifest.tool.clone(),
         environment: Some(Box::new(Environment {
             library_path: manifest.library_path.as_ref().map(|path| name(path)),
             ..Environment::default()
@@ -126,6 +128,10 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
     })?;
     if let Some(file) = manifest.carried.iter().find(|file| !carry::is_ours(&file.path)) {
         return Err(wrong(format!("it names {:?}, which is no file of a bundle", file.path)));
+    }
+    let entry = manifest.tool.as_ref().map(|tool| &tool.entry);
+    if let Some(entry) = entry.filter(|entry| entry.contains('/') || entry.starts_with('.')) {
+        return Err(wrong(format!("it names {entry:?}, which is no file of a bundle")));
     }
     if !manifest.path().is_absolute() {
         return Err(wrong(format!("it names {:?}, which is no absolute path", manifest.program)));

@@ -6,6 +6,7 @@
 
 use crate::error::{BundleAdvice, BundleError};
 use crate::make::RUN;
+use crate::toolchain::TOOLCHAIN;
 use crate::write::content::Content;
 use crate::write::debugger::SYMBOLS;
 use crate::write::manifest::{self, MANIFEST, PENDING};
@@ -18,7 +19,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What other verbs leave in their folders.
-const OF_OTHERS: [(&str, &str); 4] = [
+pub(crate) const OF_OTHERS: [(&str, &str); 5] = [
+    (TOOLCHAIN, "the tools of a compiler"),
     ("headstart-ordinals.json", "files whose imports are by ordinal"),
     ("libraries.json", "a program with libraries of its own"),
     ("experiment.json", "a run that headstart kept"),
@@ -75,6 +77,17 @@ impl Owned {
         manifests.may_replace_symbols(&folder.join(SYMBOLS))?;
         manifests.may_replace_spare(&folder.join(SPARE))?;
         Ok(Owned { folder: folder.to_owned(), manifest, run: at_run })
+    }
+
+    /// Refuses a bundle that is a tool of a toolchain, where the one that is made is none.
+    ///
+    /// # Errors
+    /// It is one.
+    pub(crate) fn is_no_tool(&self) -> Result<(), BundleError> {
+        match self.manifest.as_ref().is_some_and(|manifest| manifest.tool.is_some()) {
+            true => Err(taken(&self.folder, "is the folder of a tool of a toolchain")),
+            false => Ok(()),
+        }
     }
 
     /// Whether there is a bundle.
@@ -223,7 +236,7 @@ fn plain(path: &Path) -> Result<(), BundleError> {
     }
 }
 
-fn lstat(path: &Path) -> Result<Option<Metadata>, BundleError> {
+pub(crate) fn lstat(path: &Path) -> Result<Option<Metadata>, BundleError> {
     match path.symlink_metadata() {
         Ok(data) => Ok(Some(data)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
@@ -235,7 +248,7 @@ fn identity(data: &Metadata) -> (u64, u64, u64, i64, i64) {
     (data.dev(), data.ino(), data.len(), data.mtime(), data.mtime_nsec())
 }
 
-fn occupied(path: &Path, found: &str) -> BundleError {
+pub(crate) fn occupied(path: &Path, found: &str) -> BundleError {
     BundleError::Occupied {
         path: path.to_owned(),
         found: found.to_owned(),
@@ -244,7 +257,7 @@ fn occupied(path: &Path, found: &str) -> BundleError {
 }
 
 /// As `occupied`, where what is there has to stay.
-fn taken(path: &Path, found: &str) -> BundleError {
+pub(crate) fn taken(path: &Path, found: &str) -> BundleError {
     BundleError::Occupied {
         path: path.to_owned(),
         found: found.to_owned(),

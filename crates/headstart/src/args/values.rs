@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use model::bundle::BundleCheck;
+use model::toolchain::Toolchain;
 use model::{Disk, Format, Until};
 use std::time::Duration;
 
@@ -35,6 +36,18 @@ pub fn disk() -> impl TypedValueParser<Value = Disk> {
             Disk::MovingHead => "A disk with a moving head",
         };
         (PossibleValue::new(disk.name()).help(what), disk)
+    }))
+}
+
+/// The compilers of which toolchains are made.
+pub fn toolchain() -> impl TypedValueParser<Value = Toolchain> {
+    choice(Toolchain::ALL.map(|toolchain| {
+        let what = match toolchain {
+            Toolchain::Clang => "clang and clang++, and the linkers ld and ld.lld",
+            Toolchain::Gcc => "gcc and g++, and what they start: cc1, cc1plus, as, collect2, ld",
+            Toolchain::Rustc => "rustc",
+        };
+        (PossibleValue::new(toolchain.word()).help(what), toolchain)
     }))
 }
 

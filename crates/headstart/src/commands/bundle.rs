@@ -1,6 +1,7 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
 mod script;
+mod toolchain;
 
 use crate::args::values;
 use crate::exit::{self, Usage, WithCode};
@@ -9,6 +10,7 @@ use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
 use bundle::{BundleAdvice, BundleError, BundleOptions, BundleWarning, PagesAhead};
 use model::bundle::BundleCheck;
+use model::toolchain::Toolchain;
 use model::{Disk, Recording};
 use prefetch::recording::{self, MOST_BYTES};
 use std::collections::BTreeSet;
@@ -27,13 +29,19 @@ const AUTO: &str = "auto";
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The program: a path, or a name to look up in PATH
-    program: OsString,
+    #[arg(required_unless_present = "toolchain")]
+    program: Option<OsString>,
     /// Arguments of the launch that --prefetch auto records, or from which --learn learns
     #[arg(value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
     /// Folder for the bundle; created if missing, and a bundle in it is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Make bundles of the programs that a compiler starts for each file, in a folder for PATH; PROGRAM is
+    /// the compiler [default: the first in PATH]
+    #[arg(long, value_name = "COMPILER", value_parser = values::toolchain())]
+    #[arg(conflicts_with_all = ["outside", "sealed", "include", "learn", "prefetch"])]
+    toolchain: Option<Toolchain>,
     /// Load at fixed addresses, chosen at random now: faster still, but without address-space
     /// layout randomization (ASLR)
     #[arg(long)]
@@ -78,7 +86,11 @@ pub struct Arguments {
 
 /// Makes the bundle and says what it is.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
+    if let Some(toolchain) = arguments.toolchain {
+        return toolchain::run(arguments, toolchain);
+    }
+    let named: Vec<OsString> = arguments.program.iter().cloned().collect();
+    let mut command = os::program::resolve(&named)?;
     command.argv.extend(arguments.arguments.iter().cloned());
     let program = os::program::lasting_path(&command.program)
         .with_context(|| format!("{}: its folder cannot be found", command.program.display()))?;

@@ -6,22 +6,27 @@ use model::bundle::BundleCheck;
 use model::{quoted, text};
 use std::path::Path;
 
-/// The command, as one would type it; with what has to be recorded for it before.
+/// The command, as one would type it; with what has to be recorded for it before. A tool of a toolchain is made again
+/// with that.
 pub fn command(again: &MakeAgain) -> String {
     let MakeAgain { program, options, reads_ahead, folder } = again;
     let outside = options.outside.iter();
     let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
+    let outside: String = outside.collect();
     let fixed = if options.fixed { " --fixed" } else { "" };
     let join = if options.join { " --join" } else { "" };
-    let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
-    let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
+    let out = |folder: Option<&Path>| folder.map_or("NEW".to_owned(), quoted);
     let check = checked(options);
     let set = with_library_path(options);
-    format!(
-        "{record}{set}headstart bundle{}{fixed}{join}{check}{prefetch} --out {out} {}",
-        outside.collect::<String>(),
-        quoted(program)
-    )
+    let how = format!("{outside}{fixed}{join}{check}");
+    if let Some(tool) = &options.tool {
+        let out = out(folder.as_deref().and_then(|folder| folder.parent()?.parent()));
+        let (word, driver) = (tool.toolchain.word(), quoted(text::name(&tool.driver)));
+        return format!("{set}headstart bundle --toolchain {word}{how} --out {out} {driver}");
+    }
+    let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
+    let (out, program) = (out(folder.as_deref()), quoted(program));
+    format!("{record}{set}headstart bundle{how}{prefetch} --out {out} {program}")
 }
 
 /// The command for the bundle in this folder, of `program` as it is to be found now. One that stands in the

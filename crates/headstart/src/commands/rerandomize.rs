@@ -3,7 +3,7 @@
 use crate::output;
 use anyhow::Result;
 use bundle::Rerandomized;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Give a bundle at fixed addresses a new base address, chosen at random
@@ -13,18 +13,29 @@ use std::process::ExitCode;
 /// the next change takes milliseconds.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folder made by headstart bundle --fixed or headstart optimize
+    /// Folder made by headstart bundle --fixed (also with --toolchain) or headstart optimize
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
 /// Moves it.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let Rerandomized { from, to, words } = bundle::rerandomize(&arguments.folder)?;
+    if bundle::is_toolchain(&arguments.folder) {
+        for folder in bundle::toolchain_bundles(&arguments.folder)? {
+            told(&folder, &bundle::rerandomize(&folder)?)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    told(&arguments.folder, &bundle::rerandomize(&arguments.folder)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what was done.
+fn told(folder: &Path, done: &Rerandomized) -> Result<()> {
+    let Rerandomized { from, to, words } = *done;
     let how = match words {
         Some(words) => format!("{words} addresses changed"),
         None => "made again around its program, whose own addresses are fixed".to_owned(),
     };
-    output::print(&format!("{}: {from:#x} → {to:#x}, {how}\n", arguments.folder.display()))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&format!("{}: {from:#x} → {to:#x}, {how}\n", folder.display()))
 }

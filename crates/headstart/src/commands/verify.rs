@@ -1,5 +1,7 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
+mod toolchain;
+
 use crate::commands::bundle_again;
 use crate::exit::{self, FileError, Usage};
 use crate::output;
@@ -47,6 +49,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if folder.metadata().is_ok_and(|data| !data.is_dir()) {
         let text = format!("{} is a file; name the folder that it is in", folder.display());
         return Err(Usage(text).into());
+    }
+    if bundle::is_toolchain(&folder) {
+        return toolchain::run(&folder, arguments.json);
     }
     expect_record(&arguments.folder)?;
     let FolderVerification { mut found, next } = keep::verify(&folder)?;

@@ -28,4 +28,5 @@ mod sanitizers;
 mod sealed;
 mod stage;
 mod survival;
+mod toolchains;
 mod verified;

@@ -23,9 +23,12 @@
 .set CACHE, 512                 # the loader's cache in memory, its bytes, and its entries
 .set CACHE_SIZE, 520
 .set CACHE_ENTRIES, 528
-.set FRAME, 536                 # with 6 registers and the return address: 592 bytes
+.set OWN_NAME, 536              # the name by which the bundle was started: a text
+.set FRAME, 552                 # with 6 registers and the return address: 608 bytes
 
 .set STAT_INODE, 8
+.set STAT_MODE, 24
+.set PRIVILEGED, 06000          # S_ISUID | S_ISGID
 .set STAT_SIZE, 48
 .set STAT_MODIFIED, 88
 .set STAT_CHANGED, 104
@@ -66,6 +69,9 @@
 .Ltext_not_given:   .asciz " was not given when the bundle was made"
 .Ltext_loader:      .asciz "the loader keeps other records than the bundle knows"
 .Ltext_memory:      .asciz "the kernel refuses to protect the bundle's constants"
+.Ltext_library_path: .asciz "LD_LIBRARY_PATH"
+.Ltext_leads:       .asciz " leads to other libraries than when the bundle was made"
+.Ltext_argument:    .asciz "a first argument that begins with + and chooses another program"
 .Ltext_nothing:     .asciz ""
 .Ltext_missing:     .asciz ", and the original program is missing: install it again, or remove the bundle\n"
 .Ltext_interpreter: .asciz ", and the interpreter of the original program is missing: install it, or remove the bundle\n"
@@ -100,6 +106,8 @@
     call .Lfind_trace
     call .Lcheck_loader
     call .Lcheck_environment
+    call .Lcheck_library_path
+    call .Lcheck_argument
     call .Lcheck_records
     call .Lcheck_builds
     call .Lfill_table

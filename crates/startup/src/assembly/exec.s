@@ -8,9 +8,6 @@
 .set MEANT, 144                 # the spelling
 .set FOUND, 152                 # what stat has returned
 .set EXECUTABLE_FRAME, 160
-.set STAT_MODE, 24
-.set PRIVILEGED, 06000          # S_ISUID | S_ISGID
-.set RESET_IDS, 1               # POSIX_SPAWN_RESETIDS, in the first two bytes of posix_spawnattr_t
 .set IMAGE_START, 64            # bytes that tell a file from others: struct Elf64_Ehdr
 
 # The path is the first of at most three arguments. These functions return only where they have failed:
@@ -29,7 +26,9 @@
     pop rdx
     pop rsi
     pop rdi
-1:  REAL \slot
+    REAL \slot
+1:  EXECUTE_COMPANION \slot
+    REAL \slot
 .endm
 
 # The path is the second of six arguments. File actions are not to happen twice, so there is no second
@@ -39,13 +38,15 @@
     mov rax, rsi
     call .Lname_bundle
     test rax, rax
-    jz 1f
+    jz 3f
     test rcx, rcx
     jz 2f
     test byte ptr [rcx], RESET_IDS
     jnz 1f
 2:  mov rsi, rax
 1:  REAL \slot
+3:  SPAWN_COMPANION \slot
+    REAL \slot
 .endm
 
 # What stat says of the executable is what it said when the bundle was made.
@@ -208,9 +209,12 @@
     ret
 
 # What was executed: the original's path, or where the program has executed itself by the other one, that
-# one: GIVEN and what belongs to it; whether it has executed itself: IS_OWN; and what is STARTED in its place.
+# one, or that of the name by which it was started: GIVEN and what belongs to it; whether it has executed itself: IS_OWN; and what is STARTED in its place.
 .Lfind_given:
     mov qword ptr [rbp + IS_OWN], 0
+    mov rax, [r15 + Header_own_name]
+    add rax, rbx
+    mov [rbp + OWN_NAME], rax
     mov rax, [r15 + Header_original]
     mov rcx, [r15 + Header_original_length]
     mov rdx, [r15 + Header_original_base]
@@ -239,13 +243,16 @@
     lea rsi, [rip + .Ltext_executed_file]
     call .Lis_text
     mov rax, r9
-    jne .Lgiven_known
+    jne .Lexecuted_by_name
     mov r9, [r15 + Header_file]
     mov rcx, [r15 + Header_file_length]
     mov rdx, [r15 + Header_file_base]
 .Lis_own_start:
     mov rax, r9
     mov qword ptr [rbp + IS_OWN], 1
+    jmp .Lgiven_known
+.Lexecuted_by_name:
+    call .Lfind_named
 .Lgiven_known:
     add rax, rbx
     add rdx, rbx

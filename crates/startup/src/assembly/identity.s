@@ -207,7 +207,7 @@
     rep movsb                   # CF is still clear
     ret
 
-# Whether the last part of the path at rdi is the name of the bundle's file: ZF. Changes rax,
+# Whether the last part of the path at rdi is the name by which the bundle was started: ZF. Changes rax,
 # rsi and rdi.
 .Lis_own_name:
     mov rsi, rdi
@@ -218,8 +218,7 @@
     cmove rdi, rsi
     test al, al
     jnz .Lfind_slash
-    mov rsi, [r15 + Header_own_name]
-    add rsi, rbx
+    mov rsi, [rbp + OWN_NAME]
     call .Lskip_text
     jne .Lreturn
     cmp byte ptr [rdi], 0
