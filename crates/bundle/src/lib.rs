@@ -46,7 +46,7 @@ pub use toolchain::{
     MadeToolchain, TOOLCHAIN, ToolchainRequest, VerifiedToolchain, is_toolchain, make_toolchain,
     toolchain_bundles, verify_toolchain,
 };
-pub use verify::{MakeAgain, Verified, is_already, is_as_made, verify};
+pub use verify::{MakeAgain, Verified, is_already, is_as_made, made, verify};
 pub use warm::warm;
 pub use write::debugger::SYMBOLS;
 pub use write::manifest::{MANIFEST, check_schema, read_json};

@@ -43,6 +43,8 @@ pub struct BundleOptions {
     /// At fixed addresses, chosen by chance once: faster, but without address-space layout
     /// randomization.
     pub fixed: bool,
+    /// Constants are mapped together with the code next to them: faster, but they are executable then.
+    pub join: bool,
     /// Libraries to leave outside: names (`libfoo`), paths, or folders.
     pub outside: Vec<String>,
     /// What the bundle reads ahead where it is not in memory.
@@ -204,15 +206,26 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     let declined = |reason| BundleError::declined(program, reason);
     let relocated = loader::bindings(graph, true);
     let bases = bases::choose(graph, memberships, options).map_err(declined)?;
-    let fixed = options.fixed;
+    let (fixed, join) = (options.fixed, options.join);
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
     let check = Check { kind: options.check, immutable: &options.immutable };
     let (told, set) = (options.told.as_deref(), options.environment.as_deref());
     let tool = options.tool.as_ref();
-    let spec =
-        BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry, set, tool };
+    let spec = BundleSpec {
+        program,
+        told,
+        own_name,
+        bases,
+        fixed,
+        join,
+        read_ahead,
+        check,
+        carry,
+        set,
+        tool,
+    };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, memberships, spec)?;

@@ -67,7 +67,7 @@ macro_rules! shared {
             "headstart_preamble_begin:",
             ".Lbegin:",
             ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
-            ".long .Lahead - .Lbegin",
+            ".long .Lahead - .Lbegin, .Learly - .Lbegin",
             $(concat!(".long .L", $symbol, " - .Lbegin"),)*
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
@@ -90,6 +90,7 @@ macro_rules! shared {
             include_str!("assembly/open.s"),
             include_str!("assembly/origin.s"),
             include_str!("assembly/ahead.s"),
+            include_str!("assembly/early.s"),
             ".Lcode_end:",
             ".balign 16",
             ".Ltables:", // Struct Header, the slots, and all else that headstart writes.

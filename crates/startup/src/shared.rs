@@ -92,6 +92,10 @@ shared! {
             chosen_by_argument: u64,
             /// What is read ahead, or 0.
             ahead: i64,
+            /// Pages that these write to, which are copied before; the first ones are large pages.
+            written: i64,
+            written_count: u64,
+            written_large_count: u64,
             /// Packed relocations that the preamble applies, and their words.
             packed: i64,
             packed_count: u64,

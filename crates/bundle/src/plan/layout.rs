@@ -12,6 +12,7 @@ use crate::choose::members::Membership;
 use crate::error::DeclineReason;
 use crate::plan::parts::{join, mapped_parts, spare_headers};
 use crate::plan::tls::TlsLayout;
+use crate::plan::written;
 use image::elf::Loadable;
 use image::elf::loadable::alignment;
 use image::elf::records::{FileHeader, ProgramHeader};
@@ -112,6 +113,12 @@ pub(crate) struct Layout<'a> {
     pub(crate) joined: usize,
     /// Program headers for parts that are set apart later.
     pub(super) spare_headers: usize,
+    /// It will be loaded at a multiple of a large page, and relocated there.
+    copies_large_pages: bool,
+}
+
+fn have_large_pages<'p>(mut parts: impl Iterator<Item = &'p ProgramHeader>) -> bool {
+    parts.any(|part| part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE)
 }
 
 /// Bases that were chosen.
@@ -138,6 +145,7 @@ impl<'a> Layout<'a> {
         let joined = join(&mut parts)?;
         // Where it moves, constants are relocated at every start.
         let is_fixed = bases.unmoved || bases.low > BundleVa::ZERO;
+        let copies_large_pages = !is_fixed && have_large_pages(parts.iter().flatten());
         let spare_headers = if is_fixed { spare_headers(&parts) } else { 0 };
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS + spare_headers;
         let blocks = merged.iter().map(|(_, module)| module.image.segment(spec::PT_TLS));
@@ -153,6 +161,7 @@ impl<'a> Layout<'a> {
             tls,
             joined,
             spare_headers,
+            copies_large_pages,
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
             layout.of_module[id.index()] = Some(at);
@@ -179,6 +188,11 @@ impl<'a> Layout<'a> {
             // Own address and new address are the same modulo the alignment, file offset and distance from
             // where the file begins modulo a large page, too.
             let base = align_up(self.end.0.wrapping_sub(low.0), unit);
+            let base = if self.copies_large_pages {
+                written::base(&module.image, base, unit)
+            } else {
+                base
+            };
             let free = self.file_end.0.wrapping_sub(low.0);
             (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(LARGE_PAGE)))
         };
@@ -206,8 +220,7 @@ impl<'a> Layout<'a> {
 
     /// Whether a part that nobody writes to holds a whole large page, wherever it begins.
     pub(crate) fn has_large_pages(&self) -> bool {
-        let mut parts = self.members.iter().flat_map(|member| &member.parts);
-        parts.any(|part| part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE)
+        have_large_pages(self.members.iter().flat_map(|member| &member.parts))
     }
 
     /// Where program headers end at the latest.

@@ -114,7 +114,7 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
         },
         slots: offset(own.reserved.slots.start),
         stubs: stubs(layout, own),
-        ahead: None,
+        early: None,
     }
 }
 

@@ -69,13 +69,6 @@ pub(crate) fn entries(
     if tables.relocations.relative_others > 0 {
         all.push((DT_RELACOUNT, tables.relocations.relative_others as u64));
     }
-    // What is read ahead is relocated by the preamble.
-    let packed = tables.find_table(".relr.dyn").filter(|_| plan.spec.read_ahead.is_none());
-    if let Some(packed) = packed {
-        all.push((DT_RELR, packed.address().0));
-        all.push((DT_RELRSZ, packed.section.header.size));
-        all.push((DT_RELRENT, 8));
-    }
     all.into_iter().map(|(tag, value)| DynamicEntry { tag, value }).collect()
 }
 

@@ -27,6 +27,7 @@ pub fn run(arguments: &Arguments, toolchain: Toolchain) -> Result<ExitCode> {
         program: arguments.program.as_deref().map(compiler).transpose()?,
         options: BundleOptions {
             fixed: arguments.fixed,
+            join: arguments.join,
             check: arguments.check(),
             immutable: arguments.immutable()?,
             ..BundleOptions::default()

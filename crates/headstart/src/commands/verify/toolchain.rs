@@ -1,6 +1,6 @@
 //! `headstart verify` of a toolchain: every tool in one line.
 
-use super::bundle_again;
+use crate::commands::bundle_again;
 use crate::output;
 use crate::phrases::VIEW_WORDS;
 use anyhow::Result;
@@ -11,10 +11,10 @@ use std::process::ExitCode;
 /// Looks at all tools and tells.
 pub fn run(folder: &Path, json: bool) -> Result<ExitCode> {
     let VerifiedToolchain { mut found, again } = bundle::verify_toolchain(folder)?;
-    let command = again.iter().flatten().next().map(bundle_again);
+    let command = again.iter().flatten().next().map(bundle_again::command);
     for (tool, again) in found.tools.iter_mut().zip(&again) {
         let Some(of_bundle) = &mut tool.found else { continue };
-        let next = again.as_ref().map(bundle_again);
+        let next = again.as_ref().map(bundle_again::command);
         of_bundle.remedy = match (of_bundle.remedy.take(), next) {
             (Some(begun), Some(next)) => Some(format!("{begun}: {next}")),
             (begun, next) => begun.or(next),
