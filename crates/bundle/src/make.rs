@@ -7,6 +7,7 @@ use crate::choose::refuse;
 use crate::error::BundleError;
 use crate::plan::bases;
 use crate::plan::freshness::Check;
+use crate::plan::layout::Bases;
 use crate::plan::{self, BundleSpec, Plan};
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
@@ -201,31 +202,33 @@ struct Proved {
     made: Made,
 }
 
+/// Which bundle is asked for.
+fn spec<'a>(job: &Job<'a>, bases: Bases, read_ahead: Option<&'a PagesAhead>) -> BundleSpec<'a> {
+    let options = job.options;
+    BundleSpec {
+        program: job.program,
+        told: options.told.as_deref(),
+        own_name: options.own_name.as_deref().unwrap_or(OsStr::new(RUN)),
+        bases,
+        fixed: options.fixed,
+        join: options.join,
+        read_ahead,
+        check: Check { kind: options.check, immutable: &options.immutable },
+        carry: job.carry,
+        set: options.environment.as_deref(),
+        tool: options.tool.as_ref(),
+    }
+}
+
 fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleError> {
-    let Job { graph, environment, program, folder, options, carry } = *job;
+    let Job { graph, environment, program, folder, options, .. } = *job;
     let declined = |reason| BundleError::declined(program, reason);
     let relocated = loader::bindings(graph, true);
     let bases = bases::choose(graph, memberships, options).map_err(declined)?;
-    let (fixed, join) = (options.fixed, options.join);
+    let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
-    let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
-    let check = Check { kind: options.check, immutable: &options.immutable };
-    let (told, set) = (options.told.as_deref(), options.environment.as_deref());
-    let tool = options.tool.as_ref();
-    let spec = BundleSpec {
-        program,
-        told,
-        own_name,
-        bases,
-        fixed,
-        join,
-        read_ahead,
-        check,
-        carry,
-        set,
-        tool,
-    };
+    let spec = spec(job, bases, read_ahead);
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, memberships, spec)?;
