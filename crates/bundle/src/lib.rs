@@ -20,6 +20,7 @@ mod error;
 mod filled;
 mod make;
 mod plan;
+mod plugins;
 mod prove;
 mod read_ahead;
 mod recorded;

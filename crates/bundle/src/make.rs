@@ -1,5 +1,7 @@
 //! Making a bundle.
 
+mod with_plugins;
+
 use crate::carry::{self, Carry, Learnt, Placed};
 use crate::choose::by_handle::{self, BundleWarning};
 use crate::choose::members::{self, Membership};
@@ -8,6 +10,7 @@ use crate::error::BundleError;
 use crate::plan::bases;
 use crate::plan::freshness::Check;
 use crate::plan::{self, BundleSpec, Plan};
+use crate::plugins::Refused;
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
 use crate::read_ahead::{self, PagesAhead};
@@ -26,11 +29,12 @@ use crate::write::workplace::Workplace;
 use files::Draft;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
-use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
+use model::bundle::{BundleCheck, BundleFigures, BundleManifest, CarriedFile};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use with_plugins::Opened;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -60,9 +64,9 @@ pub struct BundleOptions {
     /// Name by which it is started, where that is not [`RUN`]. A process that was started by it is told
     /// the path instead.
     pub own_name: Option<OsString>,
-    /// Libraries to carry beside it; for [`BundleCheck::Sealed`].
+    /// Libraries to carry beside it, for [`BundleCheck::Sealed`]; plug-ins to merge, for [`BundleCheck::Host`].
     pub include: BTreeSet<PathBuf>,
-    /// What a launch has opened, whose libraries are carried, too.
+    /// What a launch has opened, whose libraries are carried or merged, too.
     pub learnt: Option<Learnt>,
 }
 
@@ -109,11 +113,17 @@ pub(crate) fn make_at(
     let error_of = |error| sources::unchanged(&graph.modules).err().unwrap_or(error);
     let memberships = memberships(&graph, &environment, program, options).map_err(error_of)?;
     let carry = carried(&graph, &memberships, options).map_err(error_of)?;
-    let placed = carry::placed(&carry, folder)?;
+    let mut placed = carry::placed(&carry, folder)?;
     let job =
         Job { graph: &graph, environment: &environment, program, folder, options, carry: &carry };
-    let proved = proved(&job, &memberships).map_err(error_of);
-    let named = proved.and_then(|proved| name(proved, &placed, folder, owned));
+    let proved = with_plugins::proved(&job, &memberships).map_err(error_of);
+    let named = proved.and_then(|proved| {
+        if !proved.plugins.files.is_empty() {
+            let Written { files, folder: own } = &proved.plugins;
+            placed = carry::named(files.clone(), own, folder)?;
+        }
+        name(proved, &placed, folder, owned)
+    });
     let (commands, made) = match named {
         Ok(named) => named,
         Err(error) => {
@@ -130,6 +140,7 @@ pub(crate) fn make_at(
 }
 
 /// What is asked for, and what it is about.
+#[derive(Clone, Copy)]
 struct Job<'a> {
     graph: &'a Graph,
     environment: &'a Environment,
@@ -146,7 +157,7 @@ fn name(
     folder: &Path,
     owned: &Owned,
 ) -> Result<(String, Made), BundleError> {
-    let Proved { draft, commands, made } = proved;
+    let Proved { draft, commands, made, .. } = proved;
     let manifest = BundleManifest { carried: placed.files.clone(), ..made.manifest };
     publish::settle(owned, folder)?;
     publish::write_manifest(&manifest, folder, PENDING)?;
@@ -189,12 +200,27 @@ struct Proved {
     /// For a debugger.
     commands: String,
     made: Made,
+    plugins: Written,
 }
 
-fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleError> {
+/// Files of plug-ins that have no names yet.
+#[derive(Default)]
+struct Written {
+    files: Vec<CarriedFile>,
+    /// The folder that they will be in.
+    folder: String,
+}
+
+/// What comes of a bundle: a plug-in can be in the way, which then stays as it is.
+type Attempt = Result<Proved, Refused>;
+
+fn proved(
+    job: &Job<'_>,
+    memberships: &[Membership],
+    (relocated, plugins): (&[Relocated], &Opened<'_>),
+) -> Result<Attempt, BundleError> {
     let Job { graph, environment, program, folder, options, carry } = *job;
     let declined = |reason| BundleError::declined(program, reason);
-    let relocated = loader::bindings(graph, true);
     let bases = bases::choose(graph, memberships, options).map_err(declined)?;
     let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
@@ -202,10 +228,10 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
     let check = Check { kind: options.check, immutable: &options.immutable };
     let (told, set) = (options.told.as_deref(), options.environment.as_deref());
-    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry, set };
+    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry, plugins: plugins.tables(), set };
     let (planned, contents) = rayon::join(
         || {
-            let plan = plan::plan(graph, &relocated, memberships, spec)?;
+            let plan = plan::plan(graph, relocated, memberships, spec)?;
             tables::of(&plan).map(|tables| (plan, tables))
         },
         || Content::of_modules(&graph.modules),
@@ -217,9 +243,12 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     let draft = draft.map_err(|error| BundleError::write(folder, error.into()))?;
     let path = draft.path();
     let bytes = output::write(&plan, &tables, draft.file(), &run)?;
-    let before = Before { graph, relocated: &relocated, environment };
+    let before = Before { graph, relocated, environment };
     let proof = simulation::prove(&path, &plan, &before);
     proof.map_err(|reason| declined(reason.into()))?;
+    if let Err(refused) = plugins.prove(&path, &plan, job) {
+        return Ok(Err(refused));
+    }
     permitted_as(program, &draft).map_err(|error| BundleError::write(&run, error))?;
     let commands = debugger::commands(&plan.layout);
     let symbols = content::hash(commands.as_bytes());
@@ -239,25 +268,31 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     };
     let (product, (manifest, warnings)) = publish::synced_meanwhile(draft.file(), &run, described)?;
     sources::unchanged(&graph.modules)?;
+    plugins.unchanged()?;
     let warnings = with_more(warnings, job, read_ahead);
+    let warnings: Vec<BundleWarning> = warnings.into_iter().chain(plugins.refused()).collect();
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,
         manifest: BundleManifest {
             product: Some(product?),
             warnings: texts,
-            include: included(job),
+            include: included(job, plugins),
+            plugins: plugins.described()?,
             read_ahead: tables.read_ahead.clone(),
             ..manifest?
         },
         warnings,
-        figures: figures(&plan, &tables, &relocated, bytes),
+        figures: figures(&plan, &tables, relocated, bytes),
     };
-    Ok(Proved { draft, commands, made })
+    Ok(Ok(Proved { draft, commands, made, plugins: plugins.written() }))
 }
 
 /// Libraries that are carried, by the paths by which they were asked for or opened.
-fn included(job: &Job<'_>) -> Vec<String> {
+fn included(job: &Job<'_>, plugins: &Opened<'_>) -> Vec<String> {
+    if job.options.check != BundleCheck::Sealed {
+        return plugins.included(&job.options.include);
+    }
     let learnt = job.options.learnt.iter().flat_map(|learnt| &learnt.libraries);
     let asked: BTreeSet<&PathBuf> = job.options.include.iter().chain(learnt).collect();
     let is_carried = |path: &&&PathBuf| job.carry.files.iter().any(|it| it.paths.contains(**path));

@@ -45,7 +45,7 @@ mod tables;
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
 use code::code;
-pub use code::{ahead, entry, start};
+pub use code::{ahead, entry, plugin_entry, start};
 pub use merged::{PreambleModule, PreambleOutline};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
@@ -96,12 +96,50 @@ pub struct Tables {
     /// Paths of libraries that the bundle carries in a folder of its own, and the names by which the loader
     /// finds them there.
     pub carried: Vec<(PathBuf, OsString)>,
+    /// Files of merged plug-ins, beside the bundle.
+    pub plugin_files: Vec<PluginFile>,
+    /// What is in those, but for libraries that nothing opens.
+    pub plugins: Vec<Plugin>,
+    /// How many modules the global scope has while nothing is opened into it: the bundle and what stays outside.
+    pub scope: u64,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their
     /// addresses must ascend. What [`WrappedFunction::Dladdr`], [`WrappedFunction::Dlsym`] and
     /// [`WrappedFunction::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
     pub modules: Vec<MergedModule>,
+}
+
+/// A file of plug-ins and libraries that are merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginFile {
+    /// Its folder, in that of the bundle.
+    pub folder: OsString,
+    /// Its name, which no other loaded file has.
+    pub name: OsString,
+    /// Which of the names for the loader, behind [`Addresses::plugin_names`], are those of what is in it: the
+    /// number of the first, and how many.
+    pub names: (u64, u64),
+    /// Names without folders by which what is in it may be loaded as files of their own: it is not loaded beside
+    /// those.
+    pub loaded: Vec<OsString>,
+    /// Its preamble, from where it is loaded.
+    pub preamble: u64,
+}
+
+/// A plug-in, or a library that is merged with one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// What its file is.
+    pub identity: FileIdentity,
+    /// The file that it is in: a number of [`Tables::plugin_files`].
+    pub file: usize,
+    /// A name by which the loader knows it, where it is opened only if its file is loaded.
+    pub alias: Option<OsString>,
+    /// All files that are loaded with it, its own first.
+    pub needs: Vec<usize>,
+    /// What all that is in these has to be.
+    pub records: Vec<FileRecord>,
 }
 
 /// What has to be at the original's path where the program executes itself by that.
@@ -155,6 +193,8 @@ pub struct Addresses {
     /// where that has version definitions at all, those of every merged library must be among them
     /// (`elf/dl-version.c`).
     pub names: Option<i64>,
+    /// The first of the names for files of plug-ins, as many and of the same kind; their chains need not be linked.
+    pub plugin_names: i64,
     /// The value of DT_DEBUG in the program's own dynamic table, to which that of the bundle's is
     /// copied. It is writable until [`Tables::relro`] is protected.
     pub debugger: Option<i64>,

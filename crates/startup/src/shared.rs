@@ -73,7 +73,7 @@ macro_rules! shared {
             "headstart_preamble_begin:",
             ".Lbegin:",
             ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
-            ".long .Lahead - .Lbegin",
+            ".long .Lahead - .Lbegin, .Lplugin_entry - .Lbegin",
             $(concat!(".long .L", $symbol, " - .Lbegin"),)*
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
@@ -93,6 +93,7 @@ macro_rules! shared {
             include_str!("assembly/next.s"),
             include_str!("assembly/open.s"),
             include_str!("assembly/origin.s"),
+            include_str!("assembly/plugins.s"),
             include_str!("assembly/ahead.s"),
             ".Lcode_end:",
             ".balign 16",
@@ -179,6 +180,14 @@ shared! {
             module_count: u64,
             carried: u64,
             carried_count: u64,
+            plugins: u64,
+            plugin_count: u64,
+            plugin_files: u64,
+            plugin_file_count: u64,
+            /// Names for the loader of what was merged in those files.
+            plugin_chains: i64,
+            /// How many modules the global scope has, while nothing is opened into it.
+            scope: u64,
             /// What is read ahead, or 0.
             ahead: i64,
             /// Packed relocations that the preamble applies, and their words.
@@ -275,6 +284,40 @@ shared! {
             name: u64,
         }
 
+        /// A plug-in, or a library that is merged with one.
+        Plugin {
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
+            /// The `PluginFile` that it is in.
+            file: u64,
+            /// A name by which the loader knows the library where that file is loaded; 0 for a plug-in.
+            alias: u64,
+            /// The `PluginFile`s that are loaded with it, its own first: an array of their offsets.
+            needs: u64,
+            need_count: u64,
+            /// All that these were made of.
+            records: u64,
+            record_count: u64,
+        }
+
+        /// A file of merged plug-ins and libraries.
+        PluginFile {
+            /// What the loader is asked for, and the name without the folder.
+            path: u64,
+            base: u64,
+            /// Names of what was merged, from `plugin_chains` on.
+            chain: u64,
+            chain_count: u64,
+            /// Names of files, without folders, that are not loaded themselves where this one is: an array of
+            /// their offsets.
+            loaded: u64,
+            loaded_count: u64,
+            /// Its preamble, from where it is loaded.
+            preamble: u64,
+        }
+
         /// Memory that becomes read-only, or a range of a file.
         Range {
             offset: i64,
@@ -337,6 +380,7 @@ shared! {
         Dlsym = "dlsym",
         Dlvsym = "dlvsym",
         Dlopen = "dlopen",
+        Dlmopen = "dlmopen",
         Dlinfo = "dlinfo",
         Execve = "execve",
         Execv = "execv",

@@ -233,7 +233,9 @@ impl<'a> Exports<'_, 'a> {
         asked: Option<&Version>,
     ) -> bool {
         let query = SymbolQuery::new(symbol.name, asked, Purpose::Value);
+        // The handle of a plug-in means its own.
         let before = self.graph.numbered().take(module.index()).skip(1);
+        let before = before.filter(|_| self.layout.has_program());
         let mut outside = before.filter(|(id, _)| !self.layout.is_merged(*id));
         let work = &mut self.work;
         outside.any(|(_, other)| find(&other.image, &query, work).is_some())

@@ -222,14 +222,24 @@ impl<'a> Layout<'a> {
         self.end
     }
 
-    /// The program, which is always merged.
+    /// The program, which is merged in every bundle; in a file of plug-ins the first module.
     pub(crate) fn program(&self) -> &Member<'a> {
         &self.members[0]
+    }
+
+    /// Whether it is a bundle, and not a file of plug-ins.
+    pub(crate) fn has_program(&self) -> bool {
+        self.program().id == ModuleId::PROGRAM
     }
 
     /// Whether the module is merged.
     pub(crate) fn is_merged(&self, module: ModuleId) -> bool {
         self.of_module[module.index()].is_some()
+    }
+
+    /// How many modules a start of the bundle loads: itself, and those outside.
+    pub(crate) fn modules_of_start(&self) -> u64 {
+        1 + self.of_module.iter().filter(|at| at.is_none()).count() as u64
     }
 
     /// The module, if it is merged.

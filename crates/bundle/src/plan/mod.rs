@@ -8,9 +8,9 @@ pub(crate) mod file_order;
 pub(crate) mod fixups;
 pub(crate) mod freshness;
 pub(crate) mod idle;
-mod initializers;
+pub(crate) mod initializers;
 pub(crate) mod layout;
-mod loader_names;
+pub(crate) mod loader_names;
 pub(crate) mod outside;
 pub(crate) mod own_data;
 pub(crate) mod parts;
@@ -22,6 +22,7 @@ mod tls;
 use crate::carry::Carry;
 use crate::choose::members::Membership;
 use crate::error::{BundleError, DeclineReason};
+use crate::plugins::PluginTables;
 use crate::read_ahead::PagesAhead;
 use dependencies::Dependencies;
 use exports::Export;
@@ -38,7 +39,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Entries of the dynamic table besides the libraries that are needed.
-const DYNAMIC_ENTRIES: usize = 38;
+pub(crate) const DYNAMIC_ENTRIES: usize = 38;
 
 /// Which bundle is asked for.
 pub(crate) struct BundleSpec<'a> {
@@ -59,6 +60,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) check: Check<'a>,
     /// What is carried beside it.
     pub(crate) carry: &'a Carry,
+    /// Plug-ins that are merged beside it.
+    pub(crate) plugins: &'a PluginTables,
 }
 
 impl BundleSpec<'_> {
@@ -86,8 +89,10 @@ pub(crate) struct Plan<'a> {
     /// What is used of the C library.
     pub(crate) outside: Outside<'a>,
     pub(crate) dependencies: Dependencies,
-    /// Names of merged libraries for the loader.
+    /// Names for the loader: of merged libraries, and behind them those of plug-ins.
     pub(crate) names: Vec<Vec<u8>>,
+    /// How many of them are of merged libraries.
+    pub(crate) own_names: usize,
     pub(crate) own: OwnData,
     pub(crate) preamble: Preamble,
     /// How many initializers and finalizers do nothing, and are left out.
@@ -125,13 +130,16 @@ pub(crate) fn plan<'a>(
     let preamble = preamble::new(&spec, records, &layout, filled)?;
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
-    let names = loader_names::of_merged(graph, &layout);
+    let mut names = loader_names::of_merged(graph, &layout);
+    let own_names = names.len();
+    names.extend(spec.plugins.names.iter().cloned());
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new((reserved, fills), room, &functions, (&fixups, &outside), names.len());
     fixups.place(reserved.template, &outside, &own.places());
     let mut exports = exports::collect(graph, relocated, &layout, (&outside, &own.places()));
     let defaults = exports::defaults(&exports);
     exports.extend(outside.exports(&own.places(), &defaults));
+    exports.extend(spec.plugins.given(&layout, &fixups));
     let header = FileHeader::read(layout.program().image.bytes());
     Ok(Plan {
         entry: layout.preamble() + startup::start(),
@@ -145,6 +153,7 @@ pub(crate) fn plan<'a>(
         outside,
         dependencies,
         names,
+        own_names,
         own,
         idle: functions.idle,
     })

@@ -4,7 +4,7 @@ use crate::choose::members;
 use crate::plan::layout::Member;
 use image::elf::loadable::{SymbolBinding, SymbolKind};
 use loader::Graph;
-use model::{SymbolIndex, SymbolRef};
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use rustc_hash::FxHashMap;
 
 /// A reference to a module outside, by number.
@@ -24,6 +24,8 @@ pub(crate) struct Reference<'a> {
     pub(crate) name: &'a [u8],
     /// Name of the library and of its version.
     pub(crate) version: Option<(String, Vec<u8>)>,
+    /// It means the stub that the program has for the address of a function, which calls pass over.
+    pub(crate) is_stub: bool,
 }
 
 /// References to modules outside, each once.
@@ -48,7 +50,10 @@ impl<'a> References<'a> {
         let image: &'a image::elf::Loadable = member.image;
         let found = image.symbol(symbol);
         let name = found.map_or(&b""[..], |symbol| symbol.name);
-        let reference = Reference { name, version: version(graph, image, symbol, definition) };
+        let version = version(graph, image, symbol, definition);
+        let defined = graph[definition.module].image.symbol(definition.symbol);
+        let is_stub = defined.is_some_and(|symbol| !symbol.defined);
+        let reference = Reference { name, version, is_stub };
         let binding = found.map_or(SymbolBinding::Global, |symbol| symbol.binding);
         let kind = found.map_or(SymbolKind::None, |symbol| symbol.kind);
         if let Some(&number) = self.numbers.get(&reference) {
@@ -63,6 +68,14 @@ impl<'a> References<'a> {
         self.definitions.push(definition);
         self.numbers.insert(reference, number);
         number
+    }
+
+    /// A reference is to a symbol of this name instead, without a version.
+    pub(crate) fn rename(&mut self, reference: ReferenceId, name: &'static [u8]) {
+        if let Some((all, binding, _)) = self.all.get_mut(reference.0 as usize) {
+            *all = Reference { name, version: None, is_stub: false };
+            *binding = SymbolBinding::Global;
+        }
     }
 
     /// Name of what a reference is to.
@@ -92,6 +105,13 @@ fn version(
     let definer = &graph[definition.module];
     // A library without versions of its own is not asked for one.
     let (index, _) = definer.image.symbol_version(definition.symbol)?;
-    definer.image.version(index)?;
-    Some((members::name_of(definer), asked.name.clone()))
+    let has = definer.image.version(index)?;
+    let library = match &has.library {
+        // The program's copy of a library's data.
+        Some(library) => String::from_utf8_lossy(library).into_owned(),
+        // Nobody asks a program for a version.
+        None if definition.module == ModuleId::PROGRAM => return None,
+        None => members::name_of(definer),
+    };
+    Some((library, asked.name.clone()))
 }

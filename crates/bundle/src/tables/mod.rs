@@ -117,7 +117,11 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let names = plan.dependencies.names.iter();
     let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
     let search = plan.dependencies.search.as_ref();
-    let search = search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())));
+    let mut search: Vec<(u64, u32)> =
+        search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes()))).into_iter().collect();
+    if !plan.layout.has_program() {
+        search.push((spec::DT_SONAME, strings.add(plan.spec.own_name.as_bytes())));
+    }
     let versions = versions(plan, &mut strings).ok_or_else(|| {
         let reason = "its libraries have more versions than one file can number";
         plan.spec.declined(reason)
@@ -130,7 +134,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     ] {
         tables.add(name, kind, 0, 8, bytes).section.header.info = count as u32;
     }
-    let chain = plan.own.chain(&tables.add_names(&plan.names));
+    let chain = plan.own.chain(&tables.add_names(&plan.names), plan.own_names);
     tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
     let relocations = relocations(plan, &chain, &symbols.of_exports);
     // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
@@ -155,9 +159,11 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
     }
-    // The kernel reads the page of the interpreter's name, and with it the strings that come first.
-    let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
-    tables.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
+    if plan.layout.has_program() {
+        // The kernel reads the page of the interpreter's name, and with it the strings that come first.
+        let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
+        tables.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
+    }
     tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
     add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
     order.place_modules(&plan.layout, tables.offset);
@@ -166,7 +172,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let (all, sections) = (tables.all, sections::of_members(&plan.layout, &order));
     let dynamic = Vec::new();
     let mut tables = Tables { all, dynamic, sections, order, relocations, chain, read_ahead };
-    tables.dynamic = dynamic::entries(plan, &tables, &needed, search);
+    tables.dynamic = dynamic::entries(plan, &tables, &needed, &search);
     dynamic::add_sections(plan, &mut tables);
     Ok(tables)
 }

@@ -60,6 +60,7 @@ pub(crate) fn of(
         spare: None,
         read_ahead: None,
         include: Vec::new(),
+        plugins: Vec::new(),
         carried: Vec::new(),
     }
 }

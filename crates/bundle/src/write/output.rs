@@ -60,7 +60,7 @@ fn preamble(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
         packed: packed.unwrap_or_default(),
         own_address: plan.layout.preamble().0,
     });
-    let addresses = Addresses { ahead, ..addresses(&plan.layout, &plan.own) };
+    let addresses = Addresses { ahead, ..addresses(&plan.layout, &plan.own, plan.own_names) };
     plan.preamble.clone().bytes(&addresses)
 }
 
@@ -143,6 +143,7 @@ fn word(value: Value) -> u64 {
         Value::Address(address) => address.0,
         Value::Resolved(_) | Value::TlsDescriptor(_) | Value::LookedUp { .. } => 0,
         Value::Stub(_) | Value::OutsideCopy { .. } => 0,
+        Value::ThreadModule | Value::ThreadOffset(_) => 0,
     }
 }
 

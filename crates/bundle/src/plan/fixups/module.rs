@@ -120,6 +120,10 @@ impl<'a> ModuleFixups<'_, 'a> {
             }
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
                 None => self.outside(relocation, by, at, &symbol),
+                // Of what exists once in a process the loader knows which one is first.
+                Some(_) if symbol.binding == SymbolBinding::Unique && !self.layout.has_program() => {
+                    self.outside(relocation, by, at, &symbol)
+                }
                 Some(_) if symbol.absolute => Value::Constant(symbol.value.0.wrapping_add(addend)),
                 Some(member) => {
                     let address = member.moved(symbol.value);
@@ -143,8 +147,11 @@ impl<'a> ModuleFixups<'_, 'a> {
         symbol: &Symbol<'a>,
     ) -> Value {
         let reference = self.fixups.references.add(self.graph, self.member, by, at);
-        let wrapped =
-            WrappedFunction::ALL.into_iter().find(|one| one.name().as_bytes() == symbol.name);
+        let is_wrapped = |one: &WrappedFunction| {
+            let here = self.layout.has_program() || one.asks_loader();
+            here && one.name().as_bytes() == symbol.name
+        };
+        let wrapped = WrappedFunction::ALL.into_iter().find(is_wrapped);
         if let Some(function) = wrapped {
             self.fixups.replaced.entry(function).or_insert(reference);
             return Value::Address(self.layout.preamble() + function.wrapper());
@@ -175,14 +182,15 @@ impl<'a> ModuleFixups<'_, 'a> {
         };
         let offset = member.tls.wrapping_add(value).wrapping_add(relocation.addend as u64);
         let value = match relocation.kind {
-            // The program is always module 1.
             spec::R_X86_64_DTPMOD64 => {
                 if local {
                     self.tls_modules.push(address);
                 }
-                Value::Constant(1)
+                // The program is always module 1.
+                if self.layout.has_program() { Value::Constant(1) } else { Value::ThreadModule }
             }
             spec::R_X86_64_DTPOFF64 => Value::Constant(offset.0),
+            spec::R_X86_64_TPOFF64 if !self.layout.has_program() => Value::ThreadOffset(offset),
             spec::R_X86_64_TPOFF64 => Value::Constant(self.layout.tls.thread_offset(offset)),
             spec::R_X86_64_TLSDESC => Value::TlsDescriptor(offset),
             kind => return Err(self.declined(format!("of its relocation of type {kind}"))),
