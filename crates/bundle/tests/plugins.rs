@@ -167,7 +167,8 @@ impl Case {
         let with = |more: &[&'static str]| [&shared[..], more].concat();
         let search = "-Wl,-rpath,$ORIGIN";
         testkit::compile(&cc, &at, "libshared.so", SHARED, &with(&["-Wl,-soname,libshared.so"]));
-        testkit::compile(&cc, &at, "libown.so", OWN, &with(&["-Wl,-soname,libown.so"]));
+        let own = ["-Wl,-soname,libown.so", "-Wl,--no-as-needed", "-L.", "-lshared", search];
+        testkit::compile(&cc, &at, "libown.so", OWN, &with(&own));
         let libraries = ["-L.", "-lown", "-lshared", search];
         let one = ["-DNAME=\"one\"", "-DVALUE=10", "-DWITH_OWN"];
         testkit::compile(&cc, &at, "one.so", PLUGIN, &[&with(&one)[..], &libraries].concat());
@@ -236,4 +237,84 @@ fn plugins_do_what_they_do_as_files() {
             "1"
         );
     }
+}
+
+#[test]
+fn plugins_are_loaded_and_unloaded_as_files_are() {
+    let Some(case) = Case::new(true) else { return };
+    let made = case.bundle(false, &["one.so", "two.so"]);
+    let same = |text: &str| case.same(&made, text);
+    // What is opened first and last begins and ends with what it needs; the other plug-in does not.
+    assert_eq!(same("o 1 @one.so w c 1 counted m x 1"), "1");
+    assert_eq!(same("o 1 @one.so w c 1 counted c 1 of_shared x 1 o 1 @one.so w c 1 counted c 1 of_shared m"), "1");
+    assert_eq!(same("o 2 @two.so w m c 2 of_shared o 1 @one.so l c 1 of_shared x 2 c 1 of_shared x 1"), "1");
+    // Twice open, and closed once.
+    assert_eq!(same("o 1 @one.so w o 2 @one.so w c 1 counted c 2 counted x 1 c 2 counted m x 2"), "1");
+    // Only if it is open.
+    assert_eq!(same("o 1 @one.so n m o 1 @one.so w o 2 @one.so n c 2 counted m"), "01");
+    // For all, at once or later.
+    assert_eq!(same("s only o 1 @one.so w s only o 2 @one.so g s only s shared_count m"), "1");
+    assert_eq!(same("o 1 @one.so g s only c 1 either s twice m"), "1");
+    // It stays.
+    assert_eq!(same("o 1 @one.so k c 1 counted x 1 o 1 @one.so w c 1 counted m"), "1");
+    // By the other function.
+    assert_eq!(same("o 1 @one.so b c 1 counted o 2 @one.so w c 2 counted m"), "1");
+    // What was opened for all may come before: then the plug-in itself is opened.
+    assert_eq!(same("o 1 @one.so g m o 2 @two.so w c 2 either c 2 only c 2 of_shared c 1 of_shared"), "1");
+    // Its own come first: the merged file would not know that.
+    assert_eq!(same("o 1 @one.so d m c 1 interposed c 1 either"), "0");
+    // Merged files are not opened beside what they are made of.
+    assert_eq!(same("o 1 @libshared.so w c 1 shared_count o 2 @one.so w c 2 of_shared m"), "0");
+    assert_eq!(same("o 1 @one.so w c 1 of_shared o 2 @libshared.so w c 2 shared_count m"), "1");
+}
+
+#[test]
+fn plugins_are_told_what_they_are() {
+    let Some(case) = Case::new(true) else { return };
+    let made = case.bundle(false, &["one.so", "two.so"]);
+    let same = |text: &str| case.same(&made, text);
+    assert_eq!(same("o 1 @one.so w d 1 only d 1 counted c 1 is_in o 2 @two.so w d 2 only c 2 is_in m"), "1");
+    assert_eq!(same("o 1 @one.so w c 1 opens c 1 opens o 2 @two.so w c 2 counted m"), "1");
+    assert_eq!(same("o 1 @one.so w c 1 of_environment e c 1 of_environment c 1 prints m"), "1");
+    assert_eq!(same("o 1 @one.so w c 1 finds_next m"), "1");
+    assert_eq!(same("o 1 @one.so w c 1 of_own c 1 of_own c 1 of_thread c 1 of_own m"), "1");
+}
+
+#[test]
+fn one_library_is_never_there_twice() {
+    let Some(case) = Case::new(true) else { return };
+    std::os::unix::fs::symlink("one.so", case.at.join("link.so")).unwrap();
+    std::fs::create_dir(case.at.join("sub")).unwrap();
+    let made = case.bundle(false, &["one.so"]);
+    let same = |text: &str| case.same(&made, text);
+    // By other spellings.
+    let sub = case.path("sub");
+    assert_eq!(same(&format!("o 1 {sub}/../one.so w c 1 counted o 2 @link.so w c 2 counted o 3 @one.so w c 3 counted m")), "1");
+    // One that is not merged finds the shared library that is, and the other way round.
+    assert_eq!(same("o 1 @one.so w c 1 of_shared o 2 @two.so w c 2 of_shared x 2 c 1 of_shared m"), "1");
+    assert_eq!(same("o 2 @two.so w c 2 of_shared o 1 @one.so w c 1 of_shared m"), "0");
+}
+
+#[test]
+fn what_was_replaced_is_opened_itself() {
+    let Some(case) = Case::new(true) else { return };
+    let cc = testkit::tool("gcc").unwrap();
+    let made = case.bundle(false, &["one.so", "two.so"]);
+    let source = "int either(void) { return 99; }";
+    testkit::compile(&cc, &case.at, "one.so.new", source, &["-shared", "-fPIC"]);
+    let words = case.words("o 2 @two.so w c 2 either f @one.so o 1 @one.so w c 1 either m");
+    let ((code, output), merged) = told(&made.run, &words);
+    assert_eq!((code, merged.as_str()), (Some(3), "1"), "{output}");
+    assert!(output.contains("either 11\nopen 1\neither 99\n"), "{output}");
+    let found = bundle::verify(&case.at.join("bundle")).unwrap().found;
+    assert!(!found.current && found.used);
+    assert!(found.changes.iter().any(|change| change.path == case.path("one.so")), "{found:?}");
+    // So is a plug-in of which a library was replaced.
+    let shared = SHARED.replace("++count", "count += 50");
+    let flags = ["-shared", "-fPIC", "-w", "-Wl,-soname,libshared.so"];
+    testkit::compile(&cc, &case.at, "libshared.so.new", &shared, &flags);
+    std::fs::rename(case.at.join("libshared.so.new"), case.at.join("libshared.so")).unwrap();
+    let ((_, output), merged) = told(&made.run, &case.words("o 2 @two.so w c 2 of_shared m"));
+    assert_eq!(merged, "0");
+    assert!(output.contains("of_shared 50\n"), "{output}");
 }

@@ -132,7 +132,16 @@ impl<'a> Layout<'a> {
         bases: Bases,
     ) -> Result<Self, DeclineReason> {
         let merged = graph.numbered().zip(memberships).filter(|(_, m)| m.is_merged());
-        let merged: Vec<(ModuleId, &Module)> = merged.map(|(numbered, _)| numbered).collect();
+        Layout::of_modules(graph, merged.map(|((id, _), _)| id), bases)
+    }
+
+    /// Those of these modules, in this order.
+    pub(crate) fn of_modules(
+        graph: &'a Graph,
+        merged: impl Iterator<Item = ModuleId>,
+        bases: Bases,
+    ) -> Result<Self, DeclineReason> {
+        let merged: Vec<(ModuleId, &Module)> = merged.map(|id| (id, &graph[id])).collect();
         let mut parts: Vec<Vec<ProgramHeader>> =
             merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
         let joined = join(&mut parts)?;

@@ -197,18 +197,24 @@ impl Chosen {
 
     fn grouped(&self) -> Vec<Group> {
         let pinned = self.pinned();
-        let mut groups: BTreeMap<(Vec<ModuleId>, bool), Vec<ModuleId>> = BTreeMap::new();
+        // Plug-ins are apart from what they need: what is not merged may need that, too.
+        let mut groups: BTreeMap<(Vec<ModuleId>, Option<ModuleId>, bool), Vec<ModuleId>> =
+            BTreeMap::new();
         let graph = self.graph();
         for (id, _) in graph.numbered().filter(|(id, _)| self.is_merged(*id)) {
             let users = self.roots.iter().filter(|root| root.closure.contains(&id));
             let users: Vec<ModuleId> = users.map(|root| root.id).collect();
             if !users.is_empty() {
-                groups.entry((users, pinned.contains(&id))).or_default().push(id);
+                let root = self.roots.iter().any(|root| root.id == id).then_some(id);
+                groups.entry((users, root, pinned.contains(&id))).or_default().push(id);
             }
         }
         let mut groups: Vec<Group> = groups
-            .into_values()
-            .map(|members| Group { members, needs: Vec::new() })
+            .into_iter()
+            .map(|((users, ..), members)| Group {
+                members: self.in_order(&users, members),
+                needs: Vec::new(),
+            })
             .collect();
         let of_module: BTreeMap<ModuleId, usize> = groups
             .iter()
@@ -226,6 +232,14 @@ impl Chosen {
             group.needs = needs;
         }
         groups
+    }
+
+    /// As symbols are looked up by the handle of a plug-in.
+    fn in_order(&self, users: &[ModuleId], mut members: Vec<ModuleId>) -> Vec<ModuleId> {
+        let closure = self.roots.iter().find(|root| users.first() == Some(&root.id));
+        let closure = closure.map_or(&[][..], |root| &root.closure);
+        members.sort_by_key(|member| closure.iter().position(|it| it == member));
+        members
     }
 
     /// Modules that may stay loaded when nobody has them open any more, and what those need: files that are unloaded
@@ -247,12 +261,6 @@ impl Chosen {
         let graph = self.opener.graph();
         let mut relocated: Vec<Option<Relocated>> = graph.modules.iter().map(|_| None).collect();
         for root in &self.roots {
-            let own = self.group_of(root.id).and_then(|group| self.groups.get(group));
-            let own = own.map_or(&[][..], |group| &group.members);
-            if own.first() != Some(&root.id) || self.roots.iter().any(|other| other.id != root.id && own.contains(&other.id)) {
-                let reason = "plug-ins need it together with libraries that it needs itself";
-                return Err((root.id, reason.to_owned()));
-            }
             let program = (0..self.of_program).map(ModuleId::at);
             let opened = root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
             let scope: Vec<ModuleId> = program.chain(opened).collect();

@@ -34,7 +34,7 @@ const FREE: Bases = Bases { unmoved: false, low: BundleVa::ZERO, libraries: None
 
 /// Thinks the file of the group of this number out.
 pub(super) fn plan<'a>(around: &Surroundings<'a, '_>, number: usize) -> Result<Plan<'a>, BundleError> {
-    let Surroundings { chosen, names, purpose, memberships } = *around;
+    let Surroundings { chosen, names, purpose, .. } = *around;
     let graph = chosen.graph();
     let group = &chosen.groups[number];
     let relocated: &[Relocated] = &chosen.relocated;
@@ -51,8 +51,8 @@ pub(super) fn plan<'a>(around: &Surroundings<'a, '_>, number: usize) -> Result<P
         carry: purpose.carry,
         plugins: purpose.none,
     };
-    let layout =
-        Layout::new(graph, memberships, FREE).map_err(|reason| spec.declined(reason))?;
+    let layout = Layout::of_modules(graph, group.members.iter().copied(), FREE);
+    let layout = layout.map_err(|reason| spec.declined(reason))?;
     let mut fixups = fixups::collect(graph, relocated, &layout)?;
     let mut functions = initializers::of_plugins(&layout, &fixups, &initialized(chosen, group));
     let protect = Value::Address(layout.preamble() + startup::plugin_entry());

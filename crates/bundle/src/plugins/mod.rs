@@ -1,9 +1,10 @@
 //! Plug-ins: libraries that the program opens while it runs, merged with what only they need.
 //!
-//! Of all libraries that plug-ins need and the program does not, those that the same plug-ins need are one *group*,
-//! and each group is merged into one shared library beside the bundle. So a library is in one file, however many
-//! plug-ins need it; and who opens a plug-in loads just the groups with what that needs, and no other plug-in. Groups
-//! need each other by DT_NEEDED. The loader does the rest, as for any library: counts, order, unloading.
+//! Each plug-in is a *group*. Of the libraries that plug-ins need and the program does not, those that the same
+//! plug-ins need are another one. Each group becomes one shared library beside the bundle. So a library is in one
+//! file, however many plug-ins need it; and who opens a plug-in loads just the groups with what that needs, and no
+//! other plug-in. Groups need each other by DT_NEEDED. The loader does the rest, as for any library: counts, order,
+//! unloading.
 //!
 //! - `choose`: which plug-ins are merged, in which groups, and what each reference is bound to.
 //! - `unsuitable`: why a plug-in stays as it is.

@@ -11,7 +11,7 @@
     jne 1f
     mov rax, [rip + .Ltables + Header_names]
     test rax, rax
-    jz 1f
+    jz 2f
     lea rax, [rip + .Lbegin]
     add rax, [rip + .Ltables + Header_dynamic]
     cmp [rdi + MAP_DYNAMIC], rax
