@@ -17,7 +17,8 @@ use image::elf::loadable::alignment;
 use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
 use loader::{Graph, Module};
-use model::{BundleVa, FileOffset, ModuleId, TlsOffset, Va};
+use model::{BundleVa, FileOffset, ModuleId, SymbolRef, TlsOffset, Va};
+use rustc_hash::FxHashSet;
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
@@ -112,6 +113,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) joined: usize,
     /// Program headers for parts that are set apart later.
     pub(super) spare_headers: usize,
+    /// References of modules that the loader is to look up in any case.
+    pub(crate) left: FxHashSet<SymbolRef>,
 }
 
 /// Bases that were chosen.
@@ -162,6 +165,7 @@ impl<'a> Layout<'a> {
             tls,
             joined,
             spare_headers,
+            left: FxHashSet::default(),
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
             layout.of_module[id.index()] = Some(at);

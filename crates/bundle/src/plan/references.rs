@@ -33,8 +33,9 @@ pub(crate) struct Reference<'a> {
 pub(crate) struct References<'a> {
     /// In the order of their numbers.
     pub(crate) all: Vec<(Reference<'a>, SymbolBinding, SymbolKind)>,
-    /// What each was bound to in the original.
+    /// What each was bound to in the original, and a symbol that refers so.
     definitions: Vec<SymbolRef>,
+    sources: Vec<SymbolRef>,
     numbers: FxHashMap<Reference<'a>, ReferenceId>,
 }
 
@@ -66,6 +67,7 @@ impl<'a> References<'a> {
         let number = ReferenceId(self.all.len() as u32);
         self.all.push((reference.clone(), binding, kind));
         self.definitions.push(definition);
+        self.sources.push(SymbolRef { module: member.id, symbol });
         self.numbers.insert(reference, number);
         number
     }
@@ -86,6 +88,11 @@ impl<'a> References<'a> {
     /// What a reference was bound to in the original.
     pub(crate) fn definition(&self, reference: ReferenceId) -> Option<SymbolRef> {
         self.definitions.get(reference.0 as usize).copied()
+    }
+
+    /// Which symbols of merged modules the symbols of a file stand for, from the first reference on.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (SymbolIndex, SymbolRef)> {
+        (0..).map(|number| ReferenceId(number).symbol()).zip(self.sources.iter().copied())
     }
 
     /// What the symbols of the bundle were bound to in the original, from the first reference on.

@@ -5,7 +5,8 @@ use crate::choose::members;
 use image::elf::Loadable;
 use image::elf::loadable::SymbolBinding;
 use loader::{Environment, Graph, GraphError, Opener, Relocated, bindings_in};
-use model::{ModuleId, SymbolIndex};
+use model::{ModuleId, SymbolIndex, SymbolRef};
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,8 @@ pub(crate) struct Chosen {
     pub(crate) groups: Vec<Group>,
     /// What the references of merged modules are bound to, by module.
     pub(crate) relocated: Vec<Relocated>,
+    /// References that are bound to one definition or another, depending on which plug-in is opened first.
+    pub(crate) left: FxHashSet<SymbolRef>,
     /// Plug-ins that stay as they are, and why.
     pub(crate) refused: Vec<(PathBuf, String)>,
 }
@@ -62,6 +65,7 @@ impl Chosen {
             roots: Vec::new(),
             groups: Vec::new(),
             relocated: Vec::new(),
+            left: FxHashSet::default(),
             refused: Vec::new(),
         };
         if let Some(reason) = unsuitable::all(chosen.graph(), wanted.opens) {
@@ -186,12 +190,13 @@ impl Chosen {
         }
     }
 
-    /// Puts what is merged into groups. Plug-ins for which that cannot be right are refused.
+    /// Puts what is merged into groups.
     pub(crate) fn group(&mut self) {
         loop {
             self.groups = self.grouped();
-            let Err((root, reason)) = self.bind() else { return };
-            self.refuse(root, &reason);
+            let Err(root) = self.bind() else { return };
+            let reason = "a reference of a library that it needs is defined only if another plug-in is opened first";
+            self.refuse(root, reason);
         }
     }
 
@@ -256,28 +261,42 @@ impl Chosen {
         own.filter(|(_, module)| stays(&module.image)).flat_map(|(id, _)| graph.closure(id)).collect()
     }
 
-    /// What every reference is bound to; or which plug-in it cannot be right for, and why.
-    fn bind(&mut self) -> Result<(), (ModuleId, String)> {
-        let graph = self.opener.graph();
-        let mut relocated: Vec<Option<Relocated>> = graph.modules.iter().map(|_| None).collect();
+    /// What every reference is bound to; or the plug-in for which one that others need is bound to nothing, or is
+    /// bound only there.
+    fn bind(&mut self) -> Result<(), ModuleId> {
+        let mut relocated: Vec<Option<Relocated>> =
+            self.graph().modules.iter().map(|_| None).collect();
+        let mut left = FxHashSet::default();
         for root in &self.roots {
-            let program = (0..self.of_program).map(ModuleId::at);
-            let opened = root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
-            let scope: Vec<ModuleId> = program.chain(opened).collect();
-            let merged: Vec<ModuleId> =
-                scope.iter().copied().filter(|id| self.is_merged(*id)).collect();
-            let found = bindings_in(graph, &merged, &scope, true);
-            for (&module, found) in merged.iter().zip(found) {
-                let slot = &mut relocated[module.index()];
-                if slot.as_ref().is_some_and(|known| known.bindings != found.bindings) {
-                    let path = graph[module].path.display();
-                    let reason = format!("what {path} is bound to depends on which plug-in is opened first");
-                    return Err((root.id, reason));
+            for (module, found) in self.bound(root) {
+                match &mut relocated[module.index()] {
+                    Some(known) => {
+                        let both = known.bindings.iter().zip(&found.bindings);
+                        for (one, _) in both.filter(|(one, other)| one != other) {
+                            left.insert(one.from);
+                        }
+                        let mut both = known.bindings.iter().zip(&found.bindings);
+                        if both.any(|(one, other)| one.to.is_none() != other.to.is_none()) {
+                            return Err(root.id);
+                        }
+                    }
+                    slot => *slot = Some(found),
                 }
-                *slot = Some(found);
             }
         }
         self.relocated = relocated.into_iter().map(Option::unwrap_or_default).collect();
+        self.left = left;
         Ok(())
+    }
+
+    /// What the references of all that is merged are bound to where this plug-in is opened first.
+    pub(crate) fn bound(&self, root: &Root) -> Vec<(ModuleId, Relocated)> {
+        let program = (0..self.of_program).map(ModuleId::at);
+        let opened = root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
+        let scope: Vec<ModuleId> = program.chain(opened).collect();
+        let merged: Vec<ModuleId> =
+            scope.iter().copied().filter(|id| self.is_merged(*id)).collect();
+        let found = bindings_in(self.graph(), &merged, &scope, true);
+        merged.into_iter().zip(found).collect()
     }
 }

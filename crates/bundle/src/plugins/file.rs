@@ -52,7 +52,8 @@ pub(super) fn plan<'a>(around: &Surroundings<'a, '_>, number: usize) -> Result<P
         plugins: purpose.none,
     };
     let layout = Layout::of_modules(graph, group.members.iter().copied(), FREE);
-    let layout = layout.map_err(|reason| spec.declined(reason))?;
+    let mut layout = layout.map_err(|reason| spec.declined(reason))?;
+    layout.left = chosen.left.clone();
     let mut fixups = fixups::collect(graph, relocated, &layout)?;
     let mut functions = initializers::of_plugins(&layout, &fixups, &initialized(chosen, group));
     let protect = Value::Address(layout.preamble() + startup::plugin_entry());

@@ -6,6 +6,7 @@ use super::place::{Made, Refused};
 use crate::plan::Plan;
 use crate::prove::simulation::{Definition, Modules};
 use image::elf::loadable::SymbolKind;
+use loader::lookup::Purpose;
 use loader::{Environment, Graph, Opener, bindings_in};
 use model::text::text;
 use model::{ModuleId, SymbolRef};
@@ -46,7 +47,9 @@ pub(crate) fn prove(
         let after = opener.graph();
         let without = loader::load(run, environment).map_err(|error| refused(error.to_string()))?;
         let modules = Modules::new(plan, graph, &without).map_err(refused)?;
-        let proof = Proof { chosen, made, plan, after, of_bundle, modules };
+        let bound = chosen.bound(root).into_iter().flat_map(|(_, relocated)| relocated.bindings);
+        let bound = bound.map(|binding| ((binding.from, binding.purpose), binding.to)).collect();
+        let proof = Proof { chosen, made, plan, after, of_bundle, modules, bound };
         let closure = after.closure(opened);
         let program = (0..of_bundle).map(ModuleId::at);
         let behind = closure.iter().copied().filter(|id| id.index() >= of_bundle);
@@ -67,6 +70,8 @@ struct Proof<'a> {
     after: &'a Graph,
     of_bundle: usize,
     modules: Modules<'a>,
+    /// What every reference was bound to when the plug-in was opened first.
+    bound: HashMap<(SymbolRef, Purpose), Definition>,
 }
 
 impl Proof<'_> {
@@ -107,10 +112,11 @@ impl Proof<'_> {
 
     fn bindings(&self, module: ModuleId, group: usize, scope: &[ModuleId]) -> Result<(), String> {
         let references = &self.made.plans[group].fixups.references;
-        let planned: HashMap<_, SymbolRef> = references.definitions().collect();
+        let sources: HashMap<_, SymbolRef> = references.sources().collect();
         let found = bindings_in(self.after, &[module], scope, true);
         for binding in found.iter().flat_map(|relocated| &relocated.bindings) {
-            let was = planned.get(&binding.from.symbol).copied();
+            let source = sources.get(&binding.from.symbol).copied();
+            let was = source.and_then(|from| self.was(from, binding.purpose));
             let name = self.after[module].image.symbol(binding.from.symbol).map(|it| it.name);
             let name = name.unwrap_or_default();
             let given = WrappedFunction::ALL
@@ -126,6 +132,14 @@ impl Proof<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What a reference was bound to. Looking it up for a call and for a value are the same where the program has no
+    /// stub, and then one look-up is left for both.
+    fn was(&self, from: SymbolRef, purpose: Purpose) -> Definition {
+        let other = if purpose == Purpose::Call { Purpose::Value } else { Purpose::Call };
+        let found = [purpose, other].into_iter().find_map(|it| self.bound.get(&(from, it)));
+        found.copied().flatten()
     }
 
     fn is_wrapper(&self, now: Definition, function: WrappedFunction) -> bool {

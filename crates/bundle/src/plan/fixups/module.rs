@@ -120,10 +120,7 @@ impl<'a> ModuleFixups<'_, 'a> {
             }
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
                 None => self.outside(relocation, by, at, &symbol),
-                // Of what exists once in a process the loader knows which one is first.
-                Some(_) if symbol.binding == SymbolBinding::Unique && !self.layout.has_program() => {
-                    self.outside(relocation, by, at, &symbol)
-                }
+                Some(_) if self.is_left(by, &symbol) => self.outside(relocation, by, at, &symbol),
                 Some(_) if symbol.absolute => Value::Constant(symbol.value.0.wrapping_add(addend)),
                 Some(member) => {
                     let address = member.moved(symbol.value);
@@ -136,6 +133,13 @@ impl<'a> ModuleFixups<'_, 'a> {
         };
         self.put(relocation.offset, value);
         Ok(())
+    }
+
+    /// Whether only the loader knows what a symbol is bound to: of what exists once in a process, which is first.
+    fn is_left(&self, by: SymbolIndex, definition: &Symbol<'_>) -> bool {
+        let from = SymbolRef { module: self.member.id, symbol: by };
+        let is_unique = definition.binding == SymbolBinding::Unique;
+        !self.layout.has_program() && (is_unique || self.layout.left.contains(&from))
     }
 
     /// Something that a module outside defines.
@@ -170,8 +174,8 @@ impl<'a> ModuleFixups<'_, 'a> {
             // The loader leaves such a word as it is.
             Definition::Missing(symbol) => return self.missing(relocation, symbol),
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
-                Some(member) => (member, symbol.value.0, symbol.binding == SymbolBinding::Local),
-                None => {
+                Some(member) if !self.is_left(by, &symbol) => (member, symbol.value.0, symbol.binding == SymbolBinding::Local),
+                _ => {
                     let references = &mut self.fixups.references;
                     let reference = references.add(self.graph, self.member, by, at);
                     let Relocation { kind, addend, .. } = *relocation;
