@@ -6,7 +6,7 @@ use crate::choose::by_handle::BundleWarning;
 use crate::choose::members::Membership;
 use crate::error::BundleError;
 use crate::plan::Plan;
-use crate::plugins::{self, Chosen, Finished, Made, Named, PluginTables, Purpose, Refused, Wanted};
+use crate::plugins::{self, Chosen, Finished, Made, Named, PluginTables, Purpose, Refused, Wanted, What};
 use crate::prove::sources;
 use loader::{Graph, Relocated};
 use model::ModuleId;
@@ -29,7 +29,7 @@ pub(super) fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved
     let (none, carry) = (PluginTables::default(), Carry::default());
     let given = given(job.graph, &relocated, memberships);
     let mut chosen = chosen(job, &given)?;
-    // Each turn that fails has one plug-in less.
+    // Each turn that fails has one plug-in less, or tries one in another way.
     loop {
         let Some(chosen) = chosen.as_mut() else {
             let opened = Opened { none: &none, made: None, refused: &[] };
@@ -58,7 +58,10 @@ pub(super) fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved
             }
         };
         remove(job.folder);
-        chosen.refuse_group(refused.group, &refused.reason);
+        match refused.what {
+            What::Group(group) => chosen.refuse_group(group, &refused.reason),
+            What::Plugin(root) => chosen.retry(root, &refused.reason),
+        }
         chosen.group();
     }
 }

@@ -113,6 +113,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) joined: usize,
     /// Program headers for parts that are set apart later.
     pub(super) spare_headers: usize,
+    /// Addresses and places in the file are the same modulo this.
+    unit: u64,
     /// References of modules that the loader is to look up in any case.
     pub(crate) left: FxHashSet<SymbolRef>,
 }
@@ -155,6 +157,10 @@ impl<'a> Layout<'a> {
         let blocks = merged.iter().map(|(_, module)| module.image.segment(spec::PT_TLS));
         let tls = TlsLayout::new(blocks);
         let room = align_up((FileHeader::SIZE + header_count * ProgramHeader::SIZE) as u64, PAGE);
+        // A file of plug-ins that has no large pages need not have room for them.
+        let is_bundle = merged.first().is_some_and(|(id, _)| *id == ModuleId::PROGRAM);
+        let is_large = is_bundle || parts.iter().flatten().any(holds_large_page);
+        let unit = if is_large { LARGE_PAGE } else { PAGE };
         let (base, low) = program_base(&parts[0], room, bases)?;
         let mut layout = Layout {
             members: Vec::with_capacity(merged.len()),
@@ -165,6 +171,7 @@ impl<'a> Layout<'a> {
             tls,
             joined,
             spare_headers,
+            unit,
             left: FxHashSet::default(),
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
@@ -193,7 +200,7 @@ impl<'a> Layout<'a> {
             // where the file begins modulo a large page, too.
             let base = align_up(self.end.0.wrapping_sub(low.0), unit);
             let free = self.file_end.0.wrapping_sub(low.0);
-            (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(LARGE_PAGE)))
+            (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(self.unit)))
         };
         let (image, tls) = (&module.image, self.tls.starts[at]);
         let member =
@@ -214,13 +221,12 @@ impl<'a> Layout<'a> {
     /// By multiples of this all modules may be moved together.
     pub(super) fn alignment(&self) -> u64 {
         let strictest = self.members.iter().map(|member| alignment(&member.parts)).max();
-        strictest.unwrap_or(LARGE_PAGE).max(LARGE_PAGE)
+        strictest.unwrap_or(self.unit).max(self.unit)
     }
 
     /// Whether a part that nobody writes to holds a whole large page, wherever it begins.
     pub(crate) fn has_large_pages(&self) -> bool {
-        let mut parts = self.members.iter().flat_map(|member| &member.parts);
-        parts.any(|part| part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE)
+        self.members.iter().flat_map(|member| &member.parts).any(holds_large_page)
     }
 
     /// Where program headers end at the latest.
@@ -259,6 +265,11 @@ impl<'a> Layout<'a> {
     pub(crate) fn member(&self, module: ModuleId) -> Option<&Member<'a>> {
         self.of_module[module.index()].map(|at| &self.members[at])
     }
+}
+
+/// Whether a part that nobody writes to holds a whole large page, wherever it begins.
+fn holds_large_page(part: &ProgramHeader) -> bool {
+    part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE
 }
 
 /// What is added to the program's addresses, and the address at which the file begins.

@@ -19,6 +19,18 @@ pub(crate) struct Root {
     named: bool,
     /// What it needs, itself first, in the order in which symbols are looked up.
     pub(crate) closure: Vec<ModuleId>,
+    /// In which order its groups are searched.
+    order: Order,
+}
+
+/// In which order the groups of a plug-in are searched: modules of different groups may alternate in the plug-in's
+/// own order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// What more plug-ins need, and so is more basic, comes first.
+    ByUsers,
+    /// The group with the module that the plug-in searches first comes first.
+    ByFirst,
 }
 
 /// What is merged into one file.
@@ -123,6 +135,33 @@ impl Chosen {
         }
     }
 
+    /// A plug-in cannot be opened like this: it is tried in another way, or stays as it is.
+    pub(crate) fn retry(&mut self, root: ModuleId, reason: &str) {
+        match self.roots.iter_mut().find(|known| known.id == root) {
+            Some(known) if known.order == Order::ByUsers => known.order = Order::ByFirst,
+            _ => self.refuse(root, reason),
+        }
+    }
+
+    /// The other groups that are loaded with a plug-in, in the order in which they are searched.
+    pub(crate) fn searched(&self, root: &Root) -> Vec<usize> {
+        let mut groups = Vec::new();
+        for group in root.closure.iter().skip(1).filter_map(|&module| self.group_of(module)) {
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        let users = |group: &usize| {
+            let first = self.groups[*group].members.first();
+            let uses = |root: &&Root| first.is_some_and(|first| root.closure.contains(first));
+            self.roots.iter().filter(uses).count()
+        };
+        if root.order == Order::ByUsers {
+            groups.sort_by_key(|group| std::cmp::Reverse(users(group)));
+        }
+        groups
+    }
+
     fn add(&mut self, path: &Path, named: bool) {
         let refused = |this: &mut Chosen, reason: String| this.refused.push((path.to_owned(), reason));
         let image = match Loadable::open(path) {
@@ -154,7 +193,8 @@ impl Chosen {
             Ok(id) if self.roots.iter().any(|root| root.id == id) => {}
             Ok(id) => {
                 let closure = self.graph().closure(id);
-                self.roots.push(Root { id, path: path.to_owned(), named, closure });
+                let order = Order::ByUsers;
+                self.roots.push(Root { id, path: path.to_owned(), named, closure, order });
             }
             Err(error) => refused(self, error.to_string()),
         }

@@ -136,6 +136,9 @@ fn dependencies(around: &Surroundings<'_, '_>, group: &Group, asked: &BTreeSet<&
         }
     };
     let mut by_own_name = BTreeMap::new();
+    if let Some(root) = chosen.roots.iter().find(|root| group.members == [root.id]) {
+        chosen.searched(root).into_iter().for_each(|other| add(names[other].clone()));
+    }
     for &member in &group.members {
         for &dependency in &graph[member].dependencies {
             match chosen.group_of(dependency) {

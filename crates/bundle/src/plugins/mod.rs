@@ -20,7 +20,7 @@ mod told;
 mod unsuitable;
 
 pub(crate) use choose::{Chosen, Wanted};
-pub(crate) use place::{Made, Named, Purpose, Refused, make};
+pub(crate) use place::{Made, Named, Purpose, Refused, What, make};
 pub(crate) use prove::{Finished, prove};
 pub(crate) use told::PluginTables;
 

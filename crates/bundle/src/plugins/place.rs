@@ -34,10 +34,18 @@ pub(crate) struct Made<'a> {
     pub(crate) tables: PluginTables,
 }
 
-/// A group of which no file can be made, and why.
+/// What cannot be made, and why.
 pub(crate) struct Refused {
-    pub(crate) group: usize,
+    pub(crate) what: What,
     pub(crate) reason: String,
+}
+
+/// What cannot be made.
+pub(crate) enum What {
+    /// The file of this group.
+    Group(usize),
+    /// This plug-in is not bound as before.
+    Plugin(ModuleId),
 }
 
 /// The names of all files, which follow from what is in them.
@@ -87,12 +95,12 @@ pub(crate) fn make<'a>(
         let around = Surroundings { chosen, names, purpose, memberships: &memberships };
         let plan = match file::plan(&around, number) {
             Ok(plan) => plan,
-            Err(error) => return Ok(Err(Refused { group: number, reason: error.to_string() })),
+            Err(error) => return Ok(Err(Refused { what: What::Group(number), reason: error.to_string() })),
         };
         let path = place.join(&names[number]);
         let hashed = hashed(chosen, group, contents);
         if let Err(reason) = write(&plan, &path, hashed)? {
-            return Ok(Err(Refused { group: number, reason }));
+            return Ok(Err(Refused { what: What::Group(number), reason }));
         }
         permit(graph, group, &path).map_err(|error| BundleError::write(&path, error))?;
         let content = Content::read(&path).map_err(|error| BundleError::io(&path, error))?;

@@ -2,7 +2,8 @@
 //! bundle, and what the loader still looks up is held against what it found for the original.
 
 use super::choose::Chosen;
-use super::place::{Made, Refused};
+use super::place::{Made, Refused, What};
+use crate::choose::members;
 use crate::plan::Plan;
 use crate::prove::simulation::{Definition, Modules};
 use image::elf::loadable::SymbolKind;
@@ -26,7 +27,7 @@ pub(crate) struct Finished<'a> {
 /// Opens every plug-in's file.
 ///
 /// # Errors
-/// The first group of which something differs.
+/// The first plug-in of which something differs.
 pub(crate) fn prove(
     finished: &Finished<'_>,
     chosen: &Chosen,
@@ -35,7 +36,7 @@ pub(crate) fn prove(
     let Finished { run, plan, graph, environment } = *finished;
     for root in &chosen.roots {
         let Some(group) = chosen.group_of(root.id) else { continue };
-        let refused = |reason: String| Refused { group, reason };
+        let refused = |reason: String| Refused { what: What::Plugin(root.id), reason };
         let mut opener =
             Opener::new(run, run, environment).map_err(|error| refused(error.to_string()))?;
         for name in plan.names.iter().take(plan.own_names) {
@@ -57,7 +58,7 @@ pub(crate) fn prove(
         proof.loads(&chosen.groups[group].needs, behind.clone()).map_err(refused)?;
         for module in behind {
             let Some(of_module) = proof.group(module) else { continue };
-            proof.bindings(module, of_module, &scope).map_err(|reason| Refused { group: of_module, reason })?;
+            proof.bindings(module, of_module, &scope).map_err(refused)?;
         }
     }
     Ok(())
@@ -127,11 +128,19 @@ impl Proof<'_> {
                 None => self.same(binding.to, was),
             };
             if !same {
-                let name = String::from_utf8_lossy(name);
-                return Err(format!("the loader would bind {name} of it to another definition"));
+                return Err(self.difference(&String::from_utf8_lossy(name), source, binding.to, was));
             }
         }
         Ok(())
+    }
+
+    /// A reference that is not bound as before, in words.
+    fn difference(&self, name: &str, from: Definition, now: Definition, was: Definition) -> String {
+        let known = |at: SymbolRef| members::file_name(&self.chosen.graph()[at.module].path);
+        let user = from.map(known).unwrap_or_default();
+        let was = was.map_or("nothing".to_owned(), known);
+        let now = now.map_or("nothing".to_owned(), |at| members::file_name(&self.after[at.module].path));
+        format!("the loader would bind {name} of {user} to {now}, and not to {was}")
     }
 
     /// What a reference was bound to. Looking it up for a call and for a value are the same where the program has no

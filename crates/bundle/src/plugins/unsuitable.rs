@@ -2,7 +2,6 @@
 
 use crate::carry;
 use crate::choose::members;
-use image::elf::loadable::{SymbolBinding, SymbolKind};
 use image::elf::{Loadable, sanitizer, spec, trailing_data};
 use loader::{Graph, Module};
 use model::ModuleId;
@@ -54,8 +53,6 @@ pub(super) fn module(module: &Module) -> Option<String> {
         Some("it stands for another library (DT_FILTER)".to_owned())
     } else if by_processor(module) {
         Some("the loader selects a variant of it by processor".to_owned())
-    } else if has_thread_exports(image) && calls(image, &[b"dlsym", b"dlvsym"]) {
-        Some("it exports thread-local storage, and calls dlsym".to_owned())
     } else if image.rpath.is_some() && image.runpath.is_none() && calls(image, &[b"dlopen"]) {
         Some("its search path (DT_RPATH) would hold for what it opens".to_owned())
     } else {
@@ -79,13 +76,6 @@ fn by_processor(module: &Module) -> bool {
 /// Whether it refers to one of these functions.
 pub(super) fn calls(image: &Loadable, names: &[&[u8]]) -> bool {
     image.symbols().any(|(_, symbol)| !symbol.defined && names.contains(&symbol.name))
-}
-
-fn has_thread_exports(image: &Loadable) -> bool {
-    image.symbols().any(|(_, symbol)| {
-        let exported = symbol.binding != SymbolBinding::Local;
-        symbol.defined && exported && symbol.kind == SymbolKind::Tls
-    })
 }
 
 /// A version that a module asks of a library which does not have it: the loader does not load it.
