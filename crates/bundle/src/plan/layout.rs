@@ -18,7 +18,7 @@ use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
 use loader::{Graph, Module};
 use model::{BundleVa, FileOffset, ModuleId, SymbolRef, TlsOffset, Va};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
@@ -117,6 +117,8 @@ pub(crate) struct Layout<'a> {
     unit: u64,
     /// References of modules that the loader is to look up in any case.
     pub(crate) left: FxHashSet<SymbolRef>,
+    /// Definitions that files of plug-ins know by names of their own, so that no other is found before them.
+    pub(crate) aliases: Option<&'a FxHashMap<SymbolRef, Vec<u8>>>,
 }
 
 /// Bases that were chosen.
@@ -173,6 +175,7 @@ impl<'a> Layout<'a> {
             spare_headers,
             unit,
             left: FxHashSet::default(),
+            aliases: None,
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
             layout.of_module[id.index()] = Some(at);

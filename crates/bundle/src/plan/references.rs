@@ -54,7 +54,29 @@ impl<'a> References<'a> {
         let version = version(graph, image, symbol, definition);
         let defined = graph[definition.module].image.symbol(definition.symbol);
         let is_stub = defined.is_some_and(|symbol| !symbol.defined);
-        let reference = Reference { name, version, is_stub };
+        self.refer(Reference { name, version, is_stub }, member, symbol, definition)
+    }
+
+    /// The same by another name that the definition has.
+    pub(crate) fn add_by_alias(
+        &mut self,
+        name: &'a [u8],
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let reference = Reference { name, version: None, is_stub: false };
+        self.refer(reference, member, symbol, definition)
+    }
+
+    fn refer(
+        &mut self,
+        reference: Reference<'a>,
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let found = member.image.symbol(symbol);
         let binding = found.map_or(SymbolBinding::Global, |symbol| symbol.binding);
         let kind = found.map_or(SymbolKind::None, |symbol| symbol.kind);
         if let Some(&number) = self.numbers.get(&reference) {

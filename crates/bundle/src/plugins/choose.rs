@@ -1,12 +1,12 @@
 //! Which plug-ins are merged, and with what.
 
-use super::{stays_loaded, unsuitable};
+use super::{stays_loaded, thread_local, unsuitable};
 use crate::choose::members;
 use image::elf::Loadable;
 use image::elf::loadable::SymbolBinding;
 use loader::{Environment, Graph, GraphError, Opener, Relocated, bindings_in};
 use model::{ModuleId, SymbolIndex, SymbolRef};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,8 @@ pub(crate) struct Chosen {
     pub(crate) relocated: Vec<Relocated>,
     /// References that are bound to one definition or another, depending on which plug-in is opened first.
     pub(crate) left: FxHashSet<SymbolRef>,
+    /// Names of definitions that other groups are bound to.
+    pub(crate) aliases: FxHashMap<SymbolRef, Vec<u8>>,
     /// Plug-ins that stay as they are, and why.
     pub(crate) refused: Vec<(PathBuf, String)>,
 }
@@ -78,6 +80,7 @@ impl Chosen {
             groups: Vec::new(),
             relocated: Vec::new(),
             left: FxHashSet::default(),
+            aliases: FxHashMap::default(),
             refused: Vec::new(),
         };
         if let Some(reason) = unsuitable::all(chosen.graph(), wanted.opens) {
@@ -138,7 +141,7 @@ impl Chosen {
     /// A plug-in cannot be opened like this: it is tried in another way, or stays as it is.
     pub(crate) fn retry(&mut self, root: ModuleId, reason: &str) {
         match self.roots.iter_mut().find(|known| known.id == root) {
-            Some(known) if known.order == Order::ByUsers => known.order = Order::ByFirst,
+            Some(known) if known.order == Order::ByFirst => known.order = Order::ByUsers,
             _ => self.refuse(root, reason),
         }
     }
@@ -193,7 +196,7 @@ impl Chosen {
             Ok(id) if self.roots.iter().any(|root| root.id == id) => {}
             Ok(id) => {
                 let closure = self.graph().closure(id);
-                let order = Order::ByUsers;
+                let order = Order::ByFirst;
                 self.roots.push(Root { id, path: path.to_owned(), named, closure, order });
             }
             Err(error) => refused(self, error.to_string()),
@@ -234,7 +237,10 @@ impl Chosen {
     pub(crate) fn group(&mut self) {
         loop {
             self.groups = self.grouped();
-            let Err(root) = self.bind() else { return };
+            let Err(root) = self.bind() else {
+                self.aliases = self.named();
+                return;
+            };
             let reason = "a reference of a library that it needs is defined only if another plug-in is opened first";
             self.refuse(root, reason);
         }
@@ -243,15 +249,17 @@ impl Chosen {
     fn grouped(&self) -> Vec<Group> {
         let pinned = self.pinned();
         // Plug-ins are apart from what they need: what is not merged may need that, too.
-        let mut groups: BTreeMap<(Vec<ModuleId>, Option<ModuleId>, bool), Vec<ModuleId>> =
+        let mut groups: BTreeMap<(Vec<ModuleId>, Option<ModuleId>, [bool; 2]), Vec<ModuleId>> =
             BTreeMap::new();
+        let beside_threads = thread_local::beside_threads(self.graph(), self.of_program);
         let graph = self.graph();
         for (id, _) in graph.numbered().filter(|(id, _)| self.is_merged(*id)) {
             let users = self.roots.iter().filter(|root| root.closure.contains(&id));
             let users: Vec<ModuleId> = users.map(|root| root.id).collect();
             if !users.is_empty() {
                 let root = self.roots.iter().any(|root| root.id == id).then_some(id);
-                groups.entry((users, root, pinned.contains(&id))).or_default().push(id);
+                let apart = [pinned.contains(&id), root.is_none() && beside_threads.contains(&id)];
+                groups.entry((users, root, apart)).or_default().push(id);
             }
         }
         let mut groups: Vec<Group> = groups
@@ -327,6 +335,32 @@ impl Chosen {
         self.relocated = relocated.into_iter().map(Option::unwrap_or_default).collect();
         self.left = left;
         Ok(())
+    }
+
+    /// Names for what modules of other groups are bound to. Without them another module, of a group that is searched
+    /// before, could be in the way: modules of different groups alternate in the order of a plug-in.
+    fn named(&self) -> FxHashMap<SymbolRef, Vec<u8>> {
+        let graph = self.graph();
+        let groups: FxHashMap<ModuleId, usize> = self
+            .groups
+            .iter()
+            .enumerate()
+            .flat_map(|(at, group)| group.members.iter().map(move |&id| (id, at)))
+            .collect();
+        let bindings = self.relocated.iter().flat_map(|relocated| &relocated.bindings);
+        let crossing = bindings.filter_map(|binding| {
+            let to = binding.to?;
+            let (from, group) = (groups.get(&binding.from.module)?, groups.get(&to.module)?);
+            (from != group).then_some(to)
+        });
+        let name = |to: SymbolRef| {
+            let module = &graph[to.module];
+            let symbol = module.image.symbol(to.symbol)?;
+            let file = members::file_name(&module.path);
+            let own = format!("__headstart_{file}_{}_", to.symbol.0);
+            Some((to, [own.as_bytes(), symbol.name].concat()))
+        };
+        crossing.filter_map(name).collect()
     }
 
     /// What the references of all that is merged are bound to where this plug-in is opened first.

@@ -54,6 +54,7 @@ pub(super) fn plan<'a>(around: &Surroundings<'a, '_>, number: usize) -> Result<P
     let layout = Layout::of_modules(graph, group.members.iter().copied(), FREE);
     let mut layout = layout.map_err(|reason| spec.declined(reason))?;
     layout.left = chosen.left.clone();
+    layout.aliases = Some(&chosen.aliases);
     let mut fixups = fixups::collect(graph, relocated, &layout)?;
     let mut functions = initializers::of_plugins(&layout, &fixups, &initialized(chosen, group));
     let protect = Value::Address(layout.preamble() + startup::plugin_entry());

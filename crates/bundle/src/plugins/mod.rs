@@ -7,6 +7,7 @@
 //! unloading.
 //!
 //! - `choose`: which plug-ins are merged, in which groups, and what each reference is bound to.
+//! - `thread_local`: storage for which the loader has little room.
 //! - `unsuitable`: why a plug-in stays as it is.
 //! - `file`: the file of a group.
 //! - `told`: what the preamble of the bundle is told of them.
@@ -16,6 +17,7 @@ mod choose;
 mod file;
 mod place;
 mod prove;
+mod thread_local;
 mod told;
 mod unsuitable;
 

@@ -4,6 +4,7 @@ use super::{Copied, CopiedByLoader, Fixup, Fixups, Value};
 use crate::choose::members;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::layout::{Layout, Member};
+use crate::plan::references::ReferenceId;
 use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, SymbolKind};
 use image::elf::spec;
 use loader::Graph;
@@ -135,6 +136,17 @@ impl<'a> ModuleFixups<'_, 'a> {
         Ok(())
     }
 
+    /// A reference that the loader looks up.
+    fn refer(&mut self, by: SymbolIndex, at: SymbolRef, definition: &Symbol<'a>) -> ReferenceId {
+        let alias = self.layout.aliases.and_then(|aliases| aliases.get(&at));
+        let is_left = self.is_left(by, definition);
+        let references = &mut self.fixups.references;
+        match alias.filter(|_| !is_left) {
+            Some(alias) => references.add_by_alias(alias, self.member, by, at),
+            None => references.add(self.graph, self.member, by, at),
+        }
+    }
+
     /// Whether only the loader knows what a symbol is bound to: of what exists once in a process, which is first.
     fn is_left(&self, by: SymbolIndex, definition: &Symbol<'_>) -> bool {
         let from = SymbolRef { module: self.member.id, symbol: by };
@@ -150,7 +162,7 @@ impl<'a> ModuleFixups<'_, 'a> {
         at: SymbolRef,
         symbol: &Symbol<'a>,
     ) -> Value {
-        let reference = self.fixups.references.add(self.graph, self.member, by, at);
+        let reference = self.refer(by, at, symbol);
         let is_wrapped = |one: &WrappedFunction| {
             let here = self.layout.has_program() || one.asks_loader();
             here && one.name().as_bytes() == symbol.name
@@ -176,8 +188,7 @@ impl<'a> ModuleFixups<'_, 'a> {
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
                 Some(member) if !self.is_left(by, &symbol) => (member, symbol.value.0, symbol.binding == SymbolBinding::Local),
                 _ => {
-                    let references = &mut self.fixups.references;
-                    let reference = references.add(self.graph, self.member, by, at);
+                    let reference = self.refer(by, at, &symbol);
                     let Relocation { kind, addend, .. } = *relocation;
                     self.put(address, Value::LookedUp { reference, kind, addend });
                     return Ok(());
