@@ -228,7 +228,18 @@ fn proved(
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
     let check = Check { kind: options.check, immutable: &options.immutable };
     let (told, set) = (options.told.as_deref(), options.environment.as_deref());
-    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry, plugins: plugins.tables(), set };
+    let spec = BundleSpec {
+        program,
+        told,
+        own_name,
+        bases,
+        fixed,
+        read_ahead,
+        check,
+        carry,
+        plugins: plugins.tables(),
+        set,
+    };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, relocated, memberships, spec)?;
@@ -316,6 +327,8 @@ fn with_more(
     if job.options.check == BundleCheck::Sealed {
         warnings.extend(job.carry.left_out.iter().cloned().map(BundleWarning::of));
         warnings.extend(carry::warnings(job.graph, job.options.learnt.as_ref()));
+    } else {
+        warnings.extend(job.options.learnt.iter().flat_map(carry::of_launch));
     }
     warnings
 }

@@ -177,7 +177,8 @@ impl Case {
         testkit::compile(&cc, &at, "two.so", PLUGIN, &[&with(&two)[..], &libraries].concat());
         let kind = if pie { "-fPIE" } else { "-fno-pie" };
         let linked = if pie { "-pie" } else { "-no-pie" };
-        let program = testkit::compile(&cc, &at, "host", HOST, &["-w", kind, linked, "-rdynamic", "-ldl"]);
+        let program =
+            testkit::compile(&cc, &at, "host", HOST, &["-w", kind, linked, "-rdynamic", "-ldl"]);
         Some(Case { _folder: folder, at, program })
     }
 
@@ -246,10 +247,21 @@ fn plugins_are_loaded_and_unloaded_as_files_are() {
     let same = |text: &str| case.same(&made, text);
     // What is opened first and last begins and ends with what it needs; the other plug-in does not.
     assert_eq!(same("o 1 @one.so w c 1 counted m x 1"), "1");
-    assert_eq!(same("o 1 @one.so w c 1 counted c 1 of_shared x 1 o 1 @one.so w c 1 counted c 1 of_shared m"), "1");
-    assert_eq!(same("o 2 @two.so w m c 2 of_shared o 1 @one.so l c 1 of_shared x 2 c 1 of_shared x 1"), "1");
+    assert_eq!(
+        same(
+            "o 1 @one.so w c 1 counted c 1 of_shared x 1 o 1 @one.so w c 1 counted c 1 of_shared m"
+        ),
+        "1"
+    );
+    assert_eq!(
+        same("o 2 @two.so w m c 2 of_shared o 1 @one.so l c 1 of_shared x 2 c 1 of_shared x 1"),
+        "1"
+    );
     // Twice open, and closed once.
-    assert_eq!(same("o 1 @one.so w o 2 @one.so w c 1 counted c 2 counted x 1 c 2 counted m x 2"), "1");
+    assert_eq!(
+        same("o 1 @one.so w o 2 @one.so w c 1 counted c 2 counted x 1 c 2 counted m x 2"),
+        "1"
+    );
     // Only if it is open.
     assert_eq!(same("o 1 @one.so n m o 1 @one.so w o 2 @one.so n c 2 counted m"), "01");
     // For all, at once or later.
@@ -260,7 +272,10 @@ fn plugins_are_loaded_and_unloaded_as_files_are() {
     // By the other function.
     assert_eq!(same("o 1 @one.so b c 1 counted o 2 @one.so w c 2 counted m"), "1");
     // What was opened for all may come before: then the plug-in itself is opened.
-    assert_eq!(same("o 1 @one.so g m o 2 @two.so w c 2 either c 2 only c 2 of_shared c 1 of_shared"), "1");
+    assert_eq!(
+        same("o 1 @one.so g m o 2 @two.so w c 2 either c 2 only c 2 of_shared c 1 of_shared"),
+        "1"
+    );
     // Its own come first: the merged file would not know that.
     assert_eq!(same("o 1 @one.so d m c 1 interposed c 1 either"), "0");
     // Merged files are not opened beside what they are made of.
@@ -273,7 +288,10 @@ fn plugins_are_told_what_they_are() {
     let Some(case) = Case::new(true) else { return };
     let made = case.bundle(false, &["one.so", "two.so"]);
     let same = |text: &str| case.same(&made, text);
-    assert_eq!(same("o 1 @one.so w d 1 only d 1 counted c 1 is_in o 2 @two.so w d 2 only c 2 is_in m"), "1");
+    assert_eq!(
+        same("o 1 @one.so w d 1 only d 1 counted c 1 is_in o 2 @two.so w d 2 only c 2 is_in m"),
+        "1"
+    );
     assert_eq!(same("o 1 @one.so w c 1 opens c 1 opens o 2 @two.so w c 2 counted m"), "1");
     assert_eq!(same("o 1 @one.so w c 1 of_environment e c 1 of_environment c 1 prints m"), "1");
     assert_eq!(same("o 1 @one.so w c 1 finds_next m"), "1");
@@ -289,9 +307,17 @@ fn one_library_is_never_there_twice() {
     let same = |text: &str| case.same(&made, text);
     // By other spellings.
     let sub = case.path("sub");
-    assert_eq!(same(&format!("o 1 {sub}/../one.so w c 1 counted o 2 @link.so w c 2 counted o 3 @one.so w c 3 counted m")), "1");
+    assert_eq!(
+        same(&format!(
+            "o 1 {sub}/../one.so w c 1 counted o 2 @link.so w c 2 counted o 3 @one.so w c 3 counted m"
+        )),
+        "1"
+    );
     // One that is not merged finds the shared library that is, and the other way round.
-    assert_eq!(same("o 1 @one.so w c 1 of_shared o 2 @two.so w c 2 of_shared x 2 c 1 of_shared m"), "1");
+    assert_eq!(
+        same("o 1 @one.so w c 1 of_shared o 2 @two.so w c 2 of_shared x 2 c 1 of_shared m"),
+        "1"
+    );
     assert_eq!(same("o 2 @two.so w c 2 of_shared o 1 @one.so w c 1 of_shared m"), "0");
 }
 

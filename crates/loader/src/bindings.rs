@@ -50,7 +50,8 @@ pub fn bindings_in(
     scope: &[ModuleId],
     all_now: bool,
 ) -> Vec<Relocated> {
-    let scope: Vec<(ModuleId, &Loadable)> = scope.iter().map(|&id| (id, &graph[id].image)).collect();
+    let scope: Vec<(ModuleId, &Loadable)> =
+        scope.iter().map(|&id| (id, &graph[id].image)).collect();
     let each = modules.par_iter().map(|&from| {
         let module = &graph[from].image;
         let mut relocating = Relocating {

@@ -81,15 +81,17 @@ pub(crate) fn named(
 ) -> Result<Placed, BundleError> {
     let (fresh, place) = (folder.join(UNNAMED), folder.join(own));
     if place.symlink_metadata().is_err() {
-        let renamed = std::fs::rename(&fresh, &place)
-            .and_then(|()| Ok(files::sync_folder_of(&place)?));
+        let renamed =
+            std::fs::rename(&fresh, &place).and_then(|()| Ok(files::sync_folder_of(&place)?));
         return match renamed {
             Ok(()) => Ok(Placed { files, fresh: true }),
             Err(error) => Err(BundleError::write(&place, error)),
         };
     }
     let _ = std::fs::remove_dir_all(&fresh);
-    match place.symlink_metadata().is_ok_and(|data| data.is_dir()) && changes(folder, &files).is_empty() {
+    match place.symlink_metadata().is_ok_and(|data| data.is_dir())
+        && changes(folder, &files).is_empty()
+    {
         true => Ok(Placed { files, fresh: false }),
         false => Err(BundleError::Occupied {
             found: "exists, but is not as headstart left it".to_owned(),

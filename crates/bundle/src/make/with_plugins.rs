@@ -6,7 +6,9 @@ use crate::choose::by_handle::BundleWarning;
 use crate::choose::members::Membership;
 use crate::error::BundleError;
 use crate::plan::Plan;
-use crate::plugins::{self, Chosen, Finished, Made, Named, PluginTables, Purpose, Refused, Wanted, What};
+use crate::plugins::{
+    self, Chosen, Finished, Made, Named, PluginTables, Purpose, Refused, Wanted, What,
+};
 use crate::prove::sources;
 use loader::{Graph, Relocated};
 use model::ModuleId;
@@ -42,7 +44,8 @@ pub(super) fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved
         let purpose =
             Purpose { given: &given, check: job.options.check, carry: &carry, none: &none };
         let named = Named::new(chosen)?;
-        let refused = match plugins::make(chosen, &named, purpose, job.folder)? {
+        let made = plugins::make(chosen, &named, purpose, job.folder);
+        let refused = match made.inspect_err(|_| remove(job.folder))? {
             Err(refused) => refused,
             Ok(made) => {
                 let refused = &chosen.refused;
@@ -82,10 +85,7 @@ fn remove(folder: &Path) {
 }
 
 /// Which plug-ins are merged; none where nobody wants any.
-fn chosen(
-    job: &Job<'_>,
-    given: &BTreeSet<WrappedFunction>,
-) -> Result<Option<Chosen>, BundleError> {
+fn chosen(job: &Job<'_>, given: &BTreeSet<WrappedFunction>) -> Result<Option<Chosen>, BundleError> {
     let options = job.options;
     let learnt = options.learnt.as_ref().map(|learnt| &learnt.libraries);
     let none = BTreeSet::new();
@@ -164,9 +164,9 @@ impl Opened<'_> {
     /// Nobody has changed them meanwhile.
     pub(super) fn unchanged(&self) -> Result<(), BundleError> {
         let Some((chosen, _)) = self.made else { return Ok(()) };
-        self.ids().into_iter().try_for_each(|id| {
-            sources::unchanged(std::slice::from_ref(&chosen.graph()[id]))
-        })
+        self.ids()
+            .into_iter()
+            .try_for_each(|id| sources::unchanged(std::slice::from_ref(&chosen.graph()[id])))
     }
 
     /// Plug-ins by which the bundle can be made again.

@@ -121,7 +121,8 @@ impl Chosen {
 
     /// The plug-in stays as it is.
     pub(crate) fn refuse(&mut self, root: ModuleId, reason: &str) {
-        let (gone, left) = std::mem::take(&mut self.roots).into_iter().partition(|it| it.id == root);
+        let (gone, left) =
+            std::mem::take(&mut self.roots).into_iter().partition(|it| it.id == root);
         self.roots = left;
         let gone: Vec<Root> = gone;
         self.refused.extend(gone.into_iter().map(|root| (root.path, reason.to_owned())));
@@ -166,7 +167,8 @@ impl Chosen {
     }
 
     fn add(&mut self, path: &Path, named: bool) {
-        let refused = |this: &mut Chosen, reason: String| this.refused.push((path.to_owned(), reason));
+        let refused =
+            |this: &mut Chosen, reason: String| this.refused.push((path.to_owned(), reason));
         let image = match Loadable::open(path) {
             Ok(image) => image,
             Err(error) => return refused(self, error.to_string()),
@@ -306,7 +308,9 @@ impl Chosen {
             stays_loaded(image) || image.symbols().any(unique)
         };
         let own = graph.numbered().skip(self.of_program);
-        own.filter(|(_, module)| stays(&module.image)).flat_map(|(id, _)| graph.closure(id)).collect()
+        own.filter(|(_, module)| stays(&module.image))
+            .flat_map(|(id, _)| graph.closure(id))
+            .collect()
     }
 
     /// What every reference is bound to; or the plug-in for which one that others need is bound to nothing, or is

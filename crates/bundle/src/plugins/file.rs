@@ -33,7 +33,10 @@ pub(super) struct Surroundings<'a, 'm> {
 const FREE: Bases = Bases { unmoved: false, low: BundleVa::ZERO, libraries: None };
 
 /// Thinks the file of the group of this number out.
-pub(super) fn plan<'a>(around: &Surroundings<'a, '_>, number: usize) -> Result<Plan<'a>, BundleError> {
+pub(super) fn plan<'a>(
+    around: &Surroundings<'a, '_>,
+    number: usize,
+) -> Result<Plan<'a>, BundleError> {
     let Surroundings { chosen, names, purpose, .. } = *around;
     let graph = chosen.graph();
     let group = &chosen.groups[number];
@@ -127,7 +130,11 @@ fn preamble(
 }
 
 /// What the file needs, and where the loader finds it. `asked`: libraries of which it asks for versions.
-fn dependencies(around: &Surroundings<'_, '_>, group: &Group, asked: &BTreeSet<&str>) -> Dependencies {
+fn dependencies(
+    around: &Surroundings<'_, '_>,
+    group: &Group,
+    asked: &BTreeSet<&str>,
+) -> Dependencies {
     let Surroundings { chosen, names, .. } = *around;
     let graph = chosen.graph();
     let mut needed: Vec<String> = Vec::new();

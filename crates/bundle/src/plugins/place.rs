@@ -95,7 +95,9 @@ pub(crate) fn make<'a>(
         let around = Surroundings { chosen, names, purpose, memberships: &memberships };
         let plan = match file::plan(&around, number) {
             Ok(plan) => plan,
-            Err(error) => return Ok(Err(Refused { what: What::Group(number), reason: error.to_string() })),
+            Err(error) => {
+                return Ok(Err(Refused { what: What::Group(number), reason: error.to_string() }));
+            }
         };
         let path = place.join(&names[number]);
         let hashed = hashed(chosen, group, contents);
@@ -113,7 +115,8 @@ pub(crate) fn make<'a>(
         });
         plans.push(plan);
     }
-    let described: String = files.iter().map(|file| format!("{} {}\n", file.path, file.sha256)).collect();
+    let described: String =
+        files.iter().map(|file| format!("{} {}\n", file.path, file.sha256)).collect();
     let own = format!("lib-{:.12}", content::hash(described.as_bytes()));
     for file in &mut files {
         file.path = format!("{own}/{}", file.path);
@@ -185,7 +188,8 @@ fn write(plan: &Plan<'_>, path: &Path, hashed: String) -> Result<Result<(), Stri
 
 /// Who may not read one of the libraries may not read the file.
 fn permit(graph: &Graph, group: &Group, path: &Path) -> io::Result<()> {
-    let modes = group.members.iter().map(|&member| Ok(graph[member].path.metadata()?.permissions().mode()));
+    let modes =
+        group.members.iter().map(|&member| Ok(graph[member].path.metadata()?.permissions().mode()));
     let modes: Vec<u32> = modes.collect::<io::Result<_>>()?;
     let mode = modes.into_iter().fold(0o755, |all, mode| all & mode);
     std::fs::set_permissions(path, Permissions::from_mode(mode))

@@ -90,7 +90,8 @@ impl Proof<'_> {
         needs: &[usize],
         opened: impl Iterator<Item = ModuleId> + Clone,
     ) -> Result<(), String> {
-        let mut groups: Vec<usize> = opened.clone().filter_map(|module| self.group(module)).collect();
+        let mut groups: Vec<usize> =
+            opened.clone().filter_map(|module| self.group(module)).collect();
         let mut needs = needs.to_vec();
         groups.sort_unstable();
         needs.sort_unstable();
@@ -99,7 +100,9 @@ impl Proof<'_> {
         }
         let mut left = opened.filter(|module| self.group(*module).is_none());
         match left.find(|module| self.original(*module).is_none()) {
-            Some(module) => Err(format!("the loader would load {} too", self.after[module].path.display())),
+            Some(module) => {
+                Err(format!("the loader would load {} too", self.after[module].path.display()))
+            }
             None => Ok(()),
         }
     }
@@ -128,7 +131,12 @@ impl Proof<'_> {
                 None => self.same(binding.to, was),
             };
             if !same {
-                return Err(self.difference(&String::from_utf8_lossy(name), source, binding.to, was));
+                return Err(self.difference(
+                    &String::from_utf8_lossy(name),
+                    source,
+                    binding.to,
+                    was,
+                ));
             }
         }
         Ok(())
@@ -139,7 +147,8 @@ impl Proof<'_> {
         let known = |at: SymbolRef| members::file_name(&self.chosen.graph()[at.module].path);
         let user = from.map(known).unwrap_or_default();
         let was = was.map_or("nothing".to_owned(), known);
-        let now = now.map_or("nothing".to_owned(), |at| members::file_name(&self.after[at.module].path));
+        let now =
+            now.map_or("nothing".to_owned(), |at| members::file_name(&self.after[at.module].path));
         format!("the loader would bind {name} of {user} to {now}, and not to {was}")
     }
 

@@ -43,7 +43,9 @@ impl PluginTables {
                 let path = &graph[member].path;
                 let real = path.canonicalize().unwrap_or_else(|_| path.clone());
                 let soname = graph[member].image.soname.as_ref().map(|name| text::name(name));
-                loaded.extend([path, &real].into_iter().filter_map(|it| Some(it.file_name()?.into())));
+                loaded.extend(
+                    [path, &real].into_iter().filter_map(|it| Some(it.file_name()?.into())),
+                );
                 loaded.extend(soname.clone());
                 let paths = [path, &real].map(|path| path.as_os_str().to_owned());
                 let needed = needed_as(chosen, member);
@@ -97,11 +99,7 @@ fn needed_as(chosen: &Chosen, module: ModuleId) -> Vec<OsString> {
 }
 
 /// A module of the group of this number, where it can be told from others.
-fn plugin(
-    chosen: &Chosen,
-    member: ModuleId,
-    group: usize,
-) -> Result<Option<Plugin>, BundleError> {
+fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plugin>, BundleError> {
     let graph = chosen.graph();
     let path = &graph[member].path;
     let root = chosen.roots.iter().find(|root| root.id == member);
@@ -129,5 +127,8 @@ fn record(path: &Path) -> Result<FileRecord, BundleError> {
 pub(super) fn stem(path: &Path) -> String {
     let name = members::file_name(path);
     let stem = name.split('.').next().unwrap_or_default();
-    stem.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).take(40).collect()
+    stem.chars()
+        .filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter))
+        .take(40)
+        .collect()
 }

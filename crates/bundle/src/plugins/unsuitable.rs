@@ -38,9 +38,8 @@ pub(super) fn plugin(image: &Loadable, machine: &str) -> Option<String> {
 /// Why a module that is opened with a plug-in cannot be merged.
 pub(super) fn module(module: &Module) -> Option<String> {
     let image = &module.image;
-    let flag = |flag: u64| {
-        image.dynamic_value(spec::DT_FLAGS_1).is_some_and(|flags| flags & flag != 0)
-    };
+    let flag =
+        |flag: u64| image.dynamic_value(spec::DT_FLAGS_1).is_some_and(|flags| flags & flag != 0);
     let reason = if let Some(sanitizer) = sanitizer(image) {
         Some(format!("it is built with {sanitizer}"))
     } else if image.first_initialized {

@@ -51,7 +51,11 @@ pub(crate) struct Modules<'a> {
 pub(crate) type Definition = Option<SymbolRef>;
 
 impl<'a> Modules<'a> {
-    pub(crate) fn new(plan: &'a Plan<'a>, before: &'a Graph, after: &'a Graph) -> Result<Self, String> {
+    pub(crate) fn new(
+        plan: &'a Plan<'a>,
+        before: &'a Graph,
+        after: &'a Graph,
+    ) -> Result<Self, String> {
         let layout = &plan.layout;
         let outside = before.numbered().filter(|(id, _)| !layout.is_merged(*id));
         // One file can be found by two paths.

@@ -65,11 +65,14 @@ pub(crate) fn entries(
     }
     let now = if own.filled { 0 } else { DF_1_NOW };
     let stays = plan.layout.members.iter().any(|member| stays_loaded(member.image));
-    all.push((DT_FLAGS_1, match plan.layout.has_program() {
-        false => now | if stays { DF_1_NODELETE } else { 0 },
-        true if plan.spec.fixed => now,
-        true => now | DF_1_PIE,
-    }));
+    all.push((
+        DT_FLAGS_1,
+        match plan.layout.has_program() {
+            false => now | if stays { DF_1_NODELETE } else { 0 },
+            true if plan.spec.fixed => now,
+            true => now | DF_1_PIE,
+        },
+    ));
     let needs = section(".gnu.version_r");
     if needs.size > 0 {
         all.push((DT_VERNEED, needs.address.0));

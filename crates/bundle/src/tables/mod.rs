@@ -117,8 +117,10 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let names = plan.dependencies.names.iter();
     let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
     let search = plan.dependencies.search.as_ref();
-    let mut search: Vec<(u64, u32)> =
-        search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes()))).into_iter().collect();
+    let mut search: Vec<(u64, u32)> = search
+        .map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())))
+        .into_iter()
+        .collect();
     if !plan.layout.has_program() {
         search.push((spec::DT_SONAME, strings.add(plan.spec.own_name.as_bytes())));
     }

@@ -43,15 +43,8 @@ impl Writer {
         let (loaded, loaded_count) = (self.next_text(), names.len() as u64);
         self.texts.extend(names.into_iter().flat_map(u64::to_le_bytes));
         let preamble = file.preamble;
-        let file = shared::PluginFile {
-            path,
-            base,
-            chain,
-            chain_count,
-            loaded,
-            loaded_count,
-            preamble,
-        };
+        let file =
+            shared::PluginFile { path, base, chain, chain_count, loaded, loaded_count, preamble };
         file.write(&mut self.lists);
         Ok(())
     }

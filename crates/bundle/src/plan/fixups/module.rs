@@ -186,7 +186,9 @@ impl<'a> ModuleFixups<'_, 'a> {
             // The loader leaves such a word as it is.
             Definition::Missing(symbol) => return self.missing(relocation, symbol),
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
-                Some(member) if !self.is_left(by, &symbol) => (member, symbol.value.0, symbol.binding == SymbolBinding::Local),
+                Some(member) if !self.is_left(by, &symbol) => {
+                    (member, symbol.value.0, symbol.binding == SymbolBinding::Local)
+                }
                 _ => {
                     let reference = self.refer(by, at, &symbol);
                     let Relocation { kind, addend, .. } = *relocation;
