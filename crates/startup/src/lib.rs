@@ -34,8 +34,10 @@ mod ahead;
 mod answer;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
+mod define;
 mod folders;
 mod merged;
+mod plugin;
 mod read;
 mod record;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
@@ -47,6 +49,7 @@ pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_
 use code::code;
 pub use code::{ahead, entry, plugin_entry, start};
 pub use merged::{PreambleModule, PreambleOutline};
+pub use plugin::{Plugin, PluginFile};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
@@ -108,38 +111,6 @@ pub struct Tables {
     /// addresses must ascend. What [`WrappedFunction::Dladdr`], [`WrappedFunction::Dlsym`] and
     /// [`WrappedFunction::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
     pub modules: Vec<MergedModule>,
-}
-
-/// A file of plug-ins and libraries that are merged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginFile {
-    /// Its folder, in that of the bundle.
-    pub folder: OsString,
-    /// Its name, which no other loaded file has.
-    pub name: OsString,
-    /// Which of the names for the loader, behind [`Addresses::plugin_names`], are those of what is in it: the
-    /// number of the first, and how many.
-    pub names: (u64, u64),
-    /// Names without folders by which what is in it may be loaded as files of their own: it is not loaded beside
-    /// those.
-    pub loaded: Vec<OsString>,
-    /// Its preamble, from where it is loaded.
-    pub preamble: u64,
-}
-
-/// A plug-in, or a library that is merged with one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plugin {
-    /// What its file is.
-    pub identity: FileIdentity,
-    /// The file that it is in: a number of [`Tables::plugin_files`].
-    pub file: usize,
-    /// A name by which the loader knows it, where it is opened only if its file is loaded.
-    pub alias: Option<OsString>,
-    /// All files that are loaded with it, its own first.
-    pub needs: Vec<usize>,
-    /// What all that is in these has to be.
-    pub records: Vec<FileRecord>,
 }
 
 /// What has to be at the original's path where the program executes itself by that.

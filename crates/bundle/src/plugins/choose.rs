@@ -4,7 +4,7 @@ use super::{stays_loaded, thread_local, unsuitable};
 use crate::choose::members;
 use image::elf::Loadable;
 use image::elf::loadable::SymbolBinding;
-use loader::{Environment, Graph, GraphError, Opener, Relocated, bindings_in};
+use loader::{Environment, Graph, GraphError, Opener, Relocated};
 use model::{ModuleId, SymbolIndex, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,7 +110,7 @@ impl Chosen {
         !self.is_of_program(module) && !unsuitable::is_left(&self.graph()[module])
     }
 
-    fn is_of_program(&self, module: ModuleId) -> bool {
+    pub(super) fn is_of_program(&self, module: ModuleId) -> bool {
         module.index() < self.of_program
     }
 
@@ -311,70 +311,5 @@ impl Chosen {
         own.filter(|(_, module)| stays(&module.image))
             .flat_map(|(id, _)| graph.closure(id))
             .collect()
-    }
-
-    /// What every reference is bound to; or the plug-in for which one that others need is bound to nothing, or is
-    /// bound only there.
-    fn bind(&mut self) -> Result<(), ModuleId> {
-        let mut relocated: Vec<Option<Relocated>> =
-            self.graph().modules.iter().map(|_| None).collect();
-        let mut left = FxHashSet::default();
-        for root in &self.roots {
-            for (module, found) in self.bound(root) {
-                match &mut relocated[module.index()] {
-                    Some(known) => {
-                        let both = known.bindings.iter().zip(&found.bindings);
-                        for (one, _) in both.filter(|(one, other)| one != other) {
-                            left.insert(one.from);
-                        }
-                        let mut both = known.bindings.iter().zip(&found.bindings);
-                        if both.any(|(one, other)| one.to.is_none() != other.to.is_none()) {
-                            return Err(root.id);
-                        }
-                    }
-                    slot => *slot = Some(found),
-                }
-            }
-        }
-        self.relocated = relocated.into_iter().map(Option::unwrap_or_default).collect();
-        self.left = left;
-        Ok(())
-    }
-
-    /// Names for what modules of other groups are bound to. Without them another module, of a group that is searched
-    /// before, could be in the way: modules of different groups alternate in the order of a plug-in.
-    fn named(&self) -> FxHashMap<SymbolRef, Vec<u8>> {
-        let graph = self.graph();
-        let groups: FxHashMap<ModuleId, usize> = self
-            .groups
-            .iter()
-            .enumerate()
-            .flat_map(|(at, group)| group.members.iter().map(move |&id| (id, at)))
-            .collect();
-        let bindings = self.relocated.iter().flat_map(|relocated| &relocated.bindings);
-        let crossing = bindings.filter_map(|binding| {
-            let to = binding.to?;
-            let (from, group) = (groups.get(&binding.from.module)?, groups.get(&to.module)?);
-            (from != group).then_some(to)
-        });
-        let name = |to: SymbolRef| {
-            let module = &graph[to.module];
-            let symbol = module.image.symbol(to.symbol)?;
-            let file = members::file_name(&module.path);
-            let own = format!("__headstart_{file}_{}_", to.symbol.0);
-            Some((to, [own.as_bytes(), symbol.name].concat()))
-        };
-        crossing.filter_map(name).collect()
-    }
-
-    /// What the references of all that is merged are bound to where this plug-in is opened first.
-    pub(crate) fn bound(&self, root: &Root) -> Vec<(ModuleId, Relocated)> {
-        let program = (0..self.of_program).map(ModuleId::at);
-        let opened = root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
-        let scope: Vec<ModuleId> = program.chain(opened).collect();
-        let merged: Vec<ModuleId> =
-            scope.iter().copied().filter(|id| self.is_merged(*id)).collect();
-        let found = bindings_in(self.graph(), &merged, &scope, true);
-        merged.into_iter().zip(found).collect()
     }
 }

@@ -6,13 +6,15 @@
 //! other plug-in. Groups need each other by DT_NEEDED. The loader does the rest, as for any library: counts, order,
 //! unloading.
 //!
-//! - `choose`: which plug-ins are merged, in which groups, and what each reference is bound to.
+//! - `choose`: which plug-ins are merged, and in which groups.
+//! - `bind`: what each reference is bound to.
 //! - `thread_local`: storage for which the loader has little room.
 //! - `unsuitable`: why a plug-in stays as it is.
 //! - `file`: the file of a group.
 //! - `told`: what the preamble of the bundle is told of them.
 //! - `prove`: the finished files are opened in simulation, beside the finished bundle.
 
+mod bind;
 mod choose;
 mod file;
 mod place;
