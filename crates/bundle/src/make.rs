@@ -1,5 +1,6 @@
 //! Making a bundle.
 
+mod job;
 mod with_plugins;
 
 use crate::carry::{self, Carry, Learnt, Placed};
@@ -8,8 +9,7 @@ use crate::choose::members::{self, Membership};
 use crate::choose::refuse;
 use crate::error::BundleError;
 use crate::plan::bases;
-use crate::plan::freshness::Check;
-use crate::plan::{self, BundleSpec, Plan};
+use crate::plan::{self, Plan};
 use crate::plugins::Refused;
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
@@ -27,11 +27,12 @@ use crate::write::publish;
 use crate::write::spare;
 use crate::write::workplace::Workplace;
 use files::Draft;
+use job::Job;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
 use model::bundle::{BundleCheck, BundleFigures, BundleManifest, CarriedFile};
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use with_plugins::Opened;
@@ -139,17 +140,6 @@ pub(crate) fn make_at(
     Ok(Made { manifest, ..made })
 }
 
-/// What is asked for, and what it is about.
-#[derive(Clone, Copy)]
-struct Job<'a> {
-    graph: &'a Graph,
-    environment: &'a Environment,
-    program: &'a Path,
-    folder: &'a Path,
-    options: &'a BundleOptions,
-    carry: &'a Carry,
-}
-
 /// Gives `run` its name. After an error the former one is there, or none.
 fn name(
     proved: Proved,
@@ -219,27 +209,12 @@ fn proved(
     memberships: &[Membership],
     (relocated, plugins): (&[Relocated], &Opened<'_>),
 ) -> Result<Attempt, BundleError> {
-    let Job { graph, environment, program, folder, options, carry } = *job;
+    let Job { graph, environment, program, folder, options, .. } = *job;
     let declined = |reason| BundleError::declined(program, reason);
     let bases = bases::choose(graph, memberships, options).map_err(declined)?;
-    let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
-    let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
-    let check = Check { kind: options.check, immutable: &options.immutable };
-    let (told, set) = (options.told.as_deref(), options.environment.as_deref());
-    let spec = BundleSpec {
-        program,
-        told,
-        own_name,
-        bases,
-        fixed,
-        read_ahead,
-        check,
-        carry,
-        plugins: plugins.tables(),
-        set,
-    };
+    let spec = job.spec(bases, read_ahead, plugins);
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, relocated, memberships, spec)?;
@@ -248,7 +223,7 @@ fn proved(
         || Content::of_modules(&graph.modules),
     );
     let ((plan, mut tables), contents) = (planned?, contents?);
-    tables.set_build_id(content::build_id(graph, &contents, fixed));
+    tables.set_build_id(content::build_id(graph, &contents, options.fixed));
     let run = folder.join(RUN);
     let draft = Draft::create(&run);
     let draft = draft.map_err(|error| BundleError::write(folder, error.into()))?;

@@ -41,6 +41,17 @@ pub(crate) struct Group {
     pub(crate) needs: Vec<usize>,
 }
 
+/// What modules of one group have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    /// The plug-ins that need them.
+    users: Vec<ModuleId>,
+    /// The module, where it is a plug-in itself.
+    root: Option<ModuleId>,
+    /// They may stay loaded for ever; and they have thread-local storage for which there is little room.
+    apart: [bool; 2],
+}
+
 /// Which plug-ins are merged.
 pub(crate) struct Chosen {
     opener: Opener,
@@ -251,8 +262,7 @@ impl Chosen {
     fn grouped(&self) -> Vec<Group> {
         let pinned = self.pinned();
         // Plug-ins are apart from what they need: what is not merged may need that, too.
-        let mut groups: BTreeMap<(Vec<ModuleId>, Option<ModuleId>, [bool; 2]), Vec<ModuleId>> =
-            BTreeMap::new();
+        let mut groups: BTreeMap<Kind, Vec<ModuleId>> = BTreeMap::new();
         let beside_threads = thread_local::beside_threads(self.graph(), self.of_program);
         let graph = self.graph();
         for (id, _) in graph.numbered().filter(|(id, _)| self.is_merged(*id)) {
@@ -261,12 +271,12 @@ impl Chosen {
             if !users.is_empty() {
                 let root = self.roots.iter().any(|root| root.id == id).then_some(id);
                 let apart = [pinned.contains(&id), root.is_none() && beside_threads.contains(&id)];
-                groups.entry((users, root, apart)).or_default().push(id);
+                groups.entry(Kind { users, root, apart }).or_default().push(id);
             }
         }
         let mut groups: Vec<Group> = groups
             .into_iter()
-            .map(|((users, ..), members)| Group {
+            .map(|(Kind { users, .. }, members)| Group {
                 members: self.in_order(&users, members),
                 needs: Vec::new(),
             })
