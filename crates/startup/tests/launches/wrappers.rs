@@ -108,7 +108,7 @@ fn arguments_and_the_stack_reach_the_real_function_as_they_came() {
     let passed = |path: &str| launch(&mut bench.command(&["passed", path])).stdout;
     for path in ["/etc", "/proc/1/exe", "/proc/self/exe2", ""] {
         let line = format!("stack 8 others 1 path {path}\n");
-        assert_eq!(passed(path), line.repeat(19));
+        assert_eq!(passed(path), line.repeat(20));
     }
     // Sizes that are no sizes, and true sizes below them: all still the real one's. The path
     // that realpath gets is the original's.
