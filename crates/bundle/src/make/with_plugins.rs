@@ -1,6 +1,6 @@
 //! A bundle with files of merged plug-ins beside it. A plug-in of which none can be made stays as it is.
 
-use super::{Job, Proved, Written, proved as proved_once};
+use super::{Attempt, Job, Proved, Written, proved as proved_once};
 use crate::carry::{Carry, UNNAMED};
 use crate::choose::by_handle::BundleWarning;
 use crate::choose::members::Membership;
@@ -43,22 +43,9 @@ pub(super) fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved
         }
         let purpose =
             Purpose { given: &given, check: job.options.check, carry: &carry, none: &none };
-        let named = Named::new(chosen)?;
-        let made = plugins::make(chosen, &named, purpose, job.folder);
-        let refused = match made.inspect_err(|_| remove(job.folder))? {
+        let refused = match attempt(job, memberships, &relocated, (chosen, purpose))? {
+            Ok(proved) => return Ok(proved),
             Err(refused) => refused,
-            Ok(made) => {
-                let refused = &chosen.refused;
-                let opened = Opened { none: &none, made: Some((chosen, &made)), refused };
-                match proved_once(job, memberships, (&relocated, &opened)) {
-                    Ok(Ok(proved)) => return Ok(proved),
-                    Ok(Err(refused)) => refused,
-                    Err(error) => {
-                        remove(job.folder);
-                        return Err(error);
-                    }
-                }
-            }
         };
         remove(job.folder);
         match refused.what {
@@ -67,6 +54,28 @@ pub(super) fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved
         }
         chosen.group();
     }
+}
+
+/// With all that are left.
+fn attempt(
+    job: &Job<'_>,
+    memberships: &[Membership],
+    relocated: &[Relocated],
+    (chosen, purpose): (&Chosen, Purpose<'_>),
+) -> Result<Attempt, BundleError> {
+    let named = match Named::new(chosen) {
+        Ok(named) => named,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let made = plugins::make(chosen, &named, purpose, job.folder);
+    let made = match made.inspect_err(|_| remove(job.folder))? {
+        Ok(made) => made,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let refused = &chosen.refused;
+    let opened = Opened { none: purpose.none, made: Some((chosen, &made)), refused };
+    let proved = proved_once(job, memberships, (relocated, &opened));
+    proved.inspect_err(|_| remove(job.folder))
 }
 
 /// Without plug-ins none is in the way.

@@ -141,10 +141,15 @@ impl Chosen {
 
     /// Those that have a module of the group stay as they are.
     pub(crate) fn refuse_group(&mut self, group: usize, reason: &str) {
-        let Some(&first) = self.groups.get(group).and_then(|group| group.members.first()) else {
-            return;
-        };
-        let meant = self.roots.iter().filter(|root| root.closure.contains(&first));
+        let first = self.groups.get(group).and_then(|group| group.members.first());
+        if let Some(&first) = first {
+            self.refuse_module(first, reason);
+        }
+    }
+
+    /// Those that need the module stay as they are.
+    fn refuse_module(&mut self, module: ModuleId, reason: &str) {
+        let meant = self.roots.iter().filter(|root| root.closure.contains(&module));
         for root in meant.map(|root| root.id).collect::<Vec<ModuleId>>() {
             self.refuse(root, reason);
         }

@@ -10,6 +10,7 @@ use crate::plan::Plan;
 use crate::tables;
 use crate::write::content::{self, Content};
 use crate::write::output;
+use files::reasons;
 use loader::Graph;
 use model::ModuleId;
 use model::bundle::{BundleCheck, CarriedFile};
@@ -129,24 +130,31 @@ pub(crate) fn make<'a>(
 
 impl Named {
     /// The groups' names.
-    pub(crate) fn new(chosen: &Chosen) -> Result<Named, BundleError> {
-        let contents = contents(chosen)?;
+    ///
+    /// # Errors
+    /// A group of which a library cannot be read.
+    pub(crate) fn new(chosen: &Chosen) -> Result<Named, Refused> {
+        let contents = contents(chosen).map_err(|(module, reason)| {
+            // Only what is in a group is read.
+            Refused { what: What::Group(chosen.group_of(module).unwrap_or_default()), reason }
+        })?;
         let names = chosen.groups.iter().map(|group| name(chosen, group, &contents)).collect();
         Ok(Named { contents, names })
     }
 }
 
 /// The content of each module that is merged, by module.
-fn contents(chosen: &Chosen) -> Result<Vec<Option<Content>>, BundleError> {
+fn contents(chosen: &Chosen) -> Result<Vec<Option<Content>>, (ModuleId, String)> {
     let modules = &chosen.graph().modules;
     let merged: BTreeSet<ModuleId> =
         chosen.groups.iter().flat_map(|group| group.members.iter().copied()).collect();
     let contents = modules.par_iter().enumerate().map(|(index, module)| {
-        if !merged.contains(&ModuleId::at(index)) {
+        let id = ModuleId::at(index);
+        if !merged.contains(&id) {
             return Ok(None);
         }
         let content = Content::read(&module.path);
-        content.map(Some).map_err(|error| BundleError::io(&module.path, error))
+        content.map(Some).map_err(|error| (id, reasons::unread(&module.path, &error)))
     });
     contents.collect()
 }

@@ -114,7 +114,7 @@ fn arguments_and_the_stack_reach_the_real_function_as_they_came() {
     // that realpath gets is the original's.
     let own = "stack 8 others 1 path /proc/self/exe\n";
     let originals = "stack 8 others 1 path /usr/lib/original-file\n".repeat(3);
-    let expected = own.repeat(4) + &originals + &own.repeat(12);
+    let expected = own.repeat(4) + &originals + &own.repeat(13);
     assert_eq!(passed("/proc/self/exe"), expected);
 }
 
