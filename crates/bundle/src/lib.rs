@@ -11,6 +11,7 @@
 //!   known before the first is written.
 //! - `tables`: the dynamic table, symbols, versions, relocations, unwind information and headers.
 //! - `write`: files in the bundle's folder, and which of them are headstart's own.
+//! - `plugins`: libraries that the program opens while it runs, merged in files beside the bundle.
 //! - `prove`: the simulated launch of the bundle is that of the original, and nothing that it was
 //!   made of has changed meanwhile.
 

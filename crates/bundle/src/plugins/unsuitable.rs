@@ -2,6 +2,7 @@
 
 use crate::carry;
 use crate::choose::members;
+use crate::tables::dynamic::PREAMBLE_SECTION;
 use image::elf::{Loadable, sanitizer, spec, trailing_data};
 use loader::{Graph, Module};
 use model::ModuleId;
@@ -31,6 +32,9 @@ pub(super) fn plugin(image: &Loadable, machine: &str) -> Option<String> {
     }
     if image.interpreter.is_some() && image.soname.is_none() || image.program {
         return Some("it is a program".to_owned());
+    }
+    if image.sections().iter().any(|section| section.name == PREAMBLE_SECTION) {
+        return Some("headstart has merged it already".to_owned());
     }
     None
 }
