@@ -128,6 +128,7 @@ mod tests {
             parameters: std::collections::BTreeMap::new(),
             unused: Vec::new(),
             summary,
+            private_kib: Reading::Value(90),
             peak_rss_kib: Reading::Value(1200),
             minor_faults: Reading::unavailable("no", ""),
             major_faults: Reading::Value(0),

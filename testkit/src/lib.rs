@@ -6,7 +6,9 @@
 //! # let _ = cc;
 //! ```
 
+mod asleep;
 pub mod cases;
+mod memory;
 pub mod oracles;
 pub mod packages;
 pub mod pe;
@@ -15,6 +17,8 @@ mod tools;
 mod when_free;
 pub mod workspace;
 
+pub use asleep::wait_until_asleep;
+pub use memory::brought_in;
 pub use tools::{Need, TOOLS, Tool, known};
 pub use when_free::WhenFree;
 

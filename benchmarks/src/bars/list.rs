@@ -3,7 +3,8 @@
 use super::{
     alone, bundle, bundle_ahead, checks, cold, containers, eviction, experiments, explain,
     generate, growth, hints, hot, identify, inspect, install, launcher, load, memory, optimize,
-    order, own_start, pe, programs, realign, rebase, same, sharing, simulate, slowdown, wine,
+    order, own_start, pe, programs, realign, rebase, same, sharing, simulate, slowdown, toolchains,
+    wine,
 };
 use crate::context::Context;
 use crate::report::Report;
@@ -148,6 +149,12 @@ pub const BARS: &[Bar] = &[
         about: "bundles of each check answer as every program of /usr/bin and /usr/sbin, and are used",
         tools: &[],
         check: checks::check,
+    },
+    Bar {
+        name: "toolchains",
+        about: "builds with bundles of the compiler take less time, and make the same",
+        tools: &["clang-19", "gcc", "make", "cmake"],
+        check: toolchains::check,
     },
     Bar {
         name: "bundle",

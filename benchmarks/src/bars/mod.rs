@@ -32,6 +32,7 @@ mod same;
 mod sharing;
 mod simulate;
 mod slowdown;
+mod toolchains;
 mod wine;
 
 use crate::context::Context;

@@ -42,7 +42,7 @@ pub use read_ahead::PagesAhead;
 pub use recorded::make_recorded;
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use start::{stale, used};
-pub use verify::{MakeAgain, Verified, is_already, is_as_made, verify};
+pub use verify::{MakeAgain, Verified, is_already, is_as_made, made, verify};
 pub use warm::warm;
 pub use write::debugger::SYMBOLS;
 pub use write::manifest::{MANIFEST, check_schema, read_json};

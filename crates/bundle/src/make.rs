@@ -46,6 +46,8 @@ pub struct BundleOptions {
     /// At fixed addresses, chosen by chance once: faster, but without address-space layout
     /// randomization.
     pub fixed: bool,
+    /// Constants are mapped together with the code next to them: faster, but they are executable then.
+    pub join: bool,
     /// Libraries to leave outside: names (`libfoo`), paths, or folders.
     pub outside: Vec<String>,
     /// What the bundle reads ahead where it is not in memory.

@@ -57,6 +57,17 @@ pub struct MakeAgain {
     pub folder: Option<PathBuf>,
 }
 
+/// How the bundle in `folder` was made, to make it again in the same way; none where it does not say so.
+pub fn made(folder: &Path) -> Option<MakeAgain> {
+    let manifest = manifest::read(&manifest::own_folder(folder)).ok()?;
+    Some(MakeAgain {
+        program: manifest.path(),
+        options: manifest::options(&manifest),
+        reads_ahead: manifest.read_ahead.as_ref().map(|said| said.command.clone()),
+        folder: Some(folder.to_owned()),
+    })
+}
+
 /// Looks at every file of the bundle in `folder`, by its content, and at what the bundle looks at
 /// when it is started. A folder of headstart optimize is one, too, where a bundle was the best.
 ///

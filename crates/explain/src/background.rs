@@ -101,6 +101,7 @@ mod tests {
             marks,
             notes: Vec::new(),
             steps: Vec::new(),
+            memory: Vec::new(),
         }];
         let parent = (pid > 1).then_some(0);
         TracedProcess { pid, parent, started_us: 0.0, ended_us, images }

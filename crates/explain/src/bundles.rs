@@ -78,6 +78,7 @@ pub(crate) fn reports(inputs: &Inputs, lives: &[Life], bundled: &Bundled) -> Vec
             check_us: sum(|times| times.check),
             read_ahead_us: reads_ahead.then(|| sum(|times| times.read_ahead)),
             path,
+            remains: None,
         });
     }
     reports

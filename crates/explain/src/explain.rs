@@ -14,7 +14,7 @@ use crate::phases::{
 };
 use crate::sources::{Basis, sources};
 use crate::time::{median, ns, us};
-use crate::{cpuid, files, waits};
+use crate::{cpuid, files, remains, waits};
 use model::{
     EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
 };
@@ -54,10 +54,12 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
     };
     let modules = modules(inputs, &lives, basis == Basis::Ptrace, &faults, &bundled);
+    let mut bundles = bundles::reports(inputs, &lives, &bundled);
+    remains::add(inputs, &lives, &modules.reports, &mut bundles);
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
-        bundles: bundles::reports(inputs, &lives, &bundled),
+        bundles,
         untraced_median_us: untraced_figure(untraced),
         untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
         total_us: us(charges.total),

@@ -2,7 +2,8 @@
 
 use model::{
     BundleContents, CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind,
-    LoaderLog, MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
+    LoaderLog, MemoryChange, MemoryPrices, PageFaults, PhaseTrace, Reading, UnpackedFiles,
+    WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +65,9 @@ pub struct Inputs {
     pub fault_totals: Reading<FaultTotals>,
     /// Cost of one minor page fault here.
     pub minor_fault_us: Reading<f64>,
+    /// What parts of a file and copied pages cost here, where a bundle is executed.
+    #[serde(default = "not_recorded")]
+    pub memory_prices: Reading<MemoryPrices>,
     /// A launch with the functions recorded that it calls.
     #[serde(default = "not_recorded")]
     pub called_code: Reading<CalledCode>,
@@ -115,6 +119,7 @@ impl Inputs {
             page_faults: Reading::unavailable(reason, ""),
             fault_totals: Reading::unavailable(reason, ""),
             minor_fault_us: Reading::unavailable(reason, ""),
+            memory_prices: Reading::unavailable(reason, ""),
             called_code: Reading::unavailable(reason, ""),
             replay: Reading::unavailable(reason, ""),
             real_paths: BTreeMap::new(),

@@ -29,6 +29,7 @@ mod loader_log;
 mod modules;
 mod names;
 mod phases;
+mod remains;
 mod sources;
 mod start;
 #[cfg(test)]

@@ -104,7 +104,8 @@ fn bundles(inputs: &Inputs) -> Source {
         Reading::Value(_) => source(
             "bundle",
             "ptrace, steps of its start",
-            "the times of initializers are scaled to the phases of a launch with fewer stops",
+            "the times of initializers and finalizers are scaled to the phases of a launch with fewer \
+             stops; pages copied are those of /proc/PID/pagemap, code excluded",
         ),
         missing_starts => missing("bundle", missing_starts),
     }

@@ -156,6 +156,7 @@ mod tests {
             check: Va(1),
             read_ahead: None,
             initialized: Va(2),
+            finish: None,
         };
         BundleContents {
             libraries: vec![part("/lib/a.so"), part("/lib/b.so")],
@@ -189,6 +190,7 @@ mod tests {
             marks: marks.map(|(kind, at_us)| Mark { kind, at_us }).to_vec(),
             notes: Vec::new(),
             steps: steps.to_vec(),
+            memory: Vec::new(),
         }
     }
 

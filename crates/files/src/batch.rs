@@ -259,3 +259,28 @@ fn sync<'a>(files: impl Iterator<Item = &'a WaitingFile>) -> Result<(), WriteErr
         ended.try_for_each(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+    use crate::Draft;
+
+    #[test]
+    fn files_that_wait_by_hidden_names_are_not_taken_for_left_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let batch = Batch { open: false, ..Batch::for_files(1) };
+        batch.write_new(&path, std::iter::once(&b"whole"[..]), 0o644).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(!Draft::remove_left(&path).unwrap(), "somebody is at work on it");
+        batch.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        let replacing = Batch { open: false, ..Batch::for_files(1) };
+        replacing.write_last(&path, b"newer", Permit::Created(0o644)).unwrap();
+        assert!(!Draft::remove_left(&path).unwrap(), "somebody is at work on it");
+        drop(replacing);
+        assert!(Draft::remove_left(&path).unwrap());
+    }
+}

@@ -1,9 +1,11 @@
 //! A file that is looked at, by a hidden name in its folder, before it gets its own name.
 
 use crate::folder::{Folder, Target, folder_of};
+use crate::lock::{hold, release};
 use crate::new_file::{NewFile, ParkedFile};
 use crate::{Permit, WriteError};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +27,7 @@ impl Draft {
         let created = target.create_hidden(OFlags::RDWR | OFlags::CLOEXEC, 0o600);
         let (file, hidden) =
             created.map_err(|error| WriteError::io(path, "writing its folder")(error.into()))?;
-        Ok(Draft { file, parked: ParkedFile { target, hidden: Some(hidden) } })
+        Ok(Draft { file, parked: ParkedFile::new(target, hidden) })
     }
 
     /// As [`Draft::create`], but the file has its content and is on the disk before it gets its hidden
@@ -39,11 +41,11 @@ impl Draft {
         permit: Permit,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Draft, WriteError> {
-        let new = NewFile::create(&Folder::of(path)?, path, permit)?.fill(write)?.synced()?;
+        let new = NewFile::create(&Folder::of(path)?, path, permit)?.fill(write)?;
+        let mut new = new.synced()?;
         // The same open file, which stays locked.
         let file = new.file.try_clone().map_err(WriteError::io(path, "writing it"))?;
-        let _ = file.try_lock();
-        Draft { file, parked: new.park()? }.read_only()
+        Draft { file, parked: new.hide()? }.read_only()
     }
 
     /// As [`Draft::create`], of a file that is in the same folder and loses its name, whatever
@@ -57,14 +59,15 @@ impl Draft {
         let from = present.file_name().unwrap_or_default();
         let hidden = draft.parked.hidden.as_deref().unwrap_or_default();
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = folder
-            .rename(from, hidden, RenameFlags::empty())
-            .and_then(|()| openat(&folder.opened, hidden, flags, Mode::empty()));
-        let opened = opened.map_err(|error| WriteError::io(present, "taking it")(error.into()))?;
-        let file = File::from(opened);
-        // As that of any hidden file.
-        let _ = file.try_lock();
-        Ok(Draft { file, ..draft })
+        let opened = openat(&folder.opened, from, flags, Mode::empty()).map(File::from);
+        // As any file before it has a hidden name.
+        let _ = opened.as_ref().map(hold);
+        let taken = folder.rename(from, hidden, RenameFlags::empty()).and(opened);
+        let file = taken.map_err(|error| WriteError::io(present, "taking it")(error.into()))?;
+        match folder.is_file(hidden, &file) {
+            true => Ok(Draft { file, ..draft }),
+            false => Err(WriteError::changed_meanwhile(present)),
+        }
     }
 
     /// Removes drafts for `path` that killed runs have left; whether there is none any more. Those of
@@ -81,16 +84,20 @@ impl Draft {
     /// # Errors
     /// What the system says.
     pub fn read_only(self) -> Result<Draft, WriteError> {
-        let Draft { file, parked } = self;
-        let Target { path, folder, .. } = &parked.target;
-        let hidden = parked.hidden.as_deref().unwrap_or_default();
+        let path = &self.parked.target.path;
+        let opened = self.opened_again();
+        let file = opened.map_err(|error| WriteError::io(path, "reading it")(error.into()))?;
+        Ok(Draft { file, ..self })
+    }
+
+    /// The same file, open for reading and locked as well.
+    fn opened_again(&self) -> Result<File, Errno> {
+        let folder = &self.parked.target.folder;
+        let hidden = self.parked.hidden.as_deref().unwrap_or_default();
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(&folder.opened, hidden, flags, Mode::empty());
-        let opened = opened.map_err(|error| WriteError::io(path, "reading it")(error.into()))?;
-        drop(file);
-        let file = File::from(opened);
-        let _ = file.try_lock();
-        Ok(Draft { file, parked })
+        let file = File::from(openat(&folder.opened, hidden, flags, Mode::empty())?);
+        hold(&file);
+        Ok(file)
     }
 
     /// The file, open for reading, and for writing unless it is [`Draft::read_only`].
@@ -104,14 +111,13 @@ impl Draft {
         folder_of(&self.parked.target.path).join(hidden)
     }
 
-    /// Gives it its name, which nothing may have. It is no longer open then, as a program that is
-    /// open for writing cannot be started.
+    /// Gives it its name, which nothing may have. It is no longer open for writing then, as such a
+    /// program cannot be started.
     ///
     /// # Errors
     /// What the system says, or there is such a file.
     pub fn name(self) -> Result<(), WriteError> {
-        drop(self.file);
-        self.parked.name().map(drop)
+        self.moved(ParkedFile::name)
     }
 
     /// Puts it in the place of another file, in one step; as [`Draft::name`].
@@ -119,8 +125,19 @@ impl Draft {
     /// # Errors
     /// What the system says; everything is as before then.
     pub fn replace(self) -> Result<(), WriteError> {
+        self.moved(ParkedFile::replace)
+    }
+
+    fn moved(
+        self,
+        to: impl FnOnce(ParkedFile) -> Result<Target, WriteError>,
+    ) -> Result<(), WriteError> {
+        // Its lock, until it has its name. A file that may not be read is not locked meanwhile.
+        let locked = self.opened_again();
         drop(self.file);
-        self.parked.replace().map(drop)
+        let moved = to(self.parked).map(drop);
+        let _ = locked.as_ref().map(release);
+        moved
     }
 
     /// As [`Draft::replace`], where the other file is kept as `kept` in the same folder, in the
@@ -131,13 +148,19 @@ impl Draft {
     pub fn replace_and_keep(self, kept: &Path) -> Result<(), WriteError> {
         let Target { folder, name, .. } = self.parked.target.clone();
         let target = Target::new(&folder, kept)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        // Where it may not be read, no other run of this user can lock and remove it either.
+        let locked = openat(&folder.opened, &name, flags, Mode::empty()).map(File::from);
+        let _ = locked.as_ref().map(hold);
         let linked = target
             .hide(|hidden| linkat(&folder.opened, &name, &folder.opened, hidden, AtFlags::empty()));
         let ((), hidden) =
             linked.map_err(|error| WriteError::io(kept, "writing it")(error.into()))?;
-        let former = ParkedFile { target, hidden: Some(hidden) };
+        let former = ParkedFile::new(target, hidden);
         self.replace()?;
-        former.replace()?.sync()
+        let kept = former.replace();
+        let _ = locked.as_ref().map(release);
+        kept?.sync()
     }
 }
 

@@ -3,7 +3,7 @@
 //! It is opened once, and names are given in what was opened: a folder that somebody renames or
 //! replaces meanwhile takes no half of what is written.
 
-use crate::lock::Lock;
+use crate::lock::{Lock, hold};
 use crate::{Stamp, WriteError};
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, unlinkat,
@@ -101,7 +101,15 @@ impl Folder {
     fn remove_left(&self, hidden: &OsStr) -> bool {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = openat(&self.opened, hidden, flags, Mode::empty()) else { return false };
-        Lock::now(file.into()).is_ok_and(|_held| self.remove(hidden).is_ok())
+        let Ok(lock) = Lock::now(file.into()) else { return false };
+        // Between the two its run may have given it its name, and another run this one to a new file.
+        self.is_file(hidden, lock.file()) && self.remove(hidden).is_ok()
+    }
+
+    /// Whether this name leads to this open file.
+    pub(crate) fn is_file(&self, name: &OsStr, file: &File) -> bool {
+        let opened = file.metadata().ok().map(|data| Stamp::of(&data).identity);
+        opened.is_some() && self.stamp(name).map(|now| now.identity) == opened
     }
 
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr, flags: RenameFlags) -> Result<(), Errno> {
@@ -164,9 +172,7 @@ impl Target {
             let flags = access | OFlags::CREATE | OFlags::EXCL;
             let mode = Mode::from_raw_mode(mode);
             let file = File::from(openat(&folder.opened, hidden, flags, mode)?);
-            let _ = file.try_lock();
-            let data = file.metadata().map_err(|_| Errno::IO)?;
-            match folder.stamp(hidden).map(|now| now.identity) == Some(Stamp::of(&data).identity) {
+            match hold(&file) && folder.is_file(hidden, &file) {
                 true => Ok(file),
                 // One did, before it was locked.
                 false => Err(Errno::EXIST),

@@ -23,6 +23,11 @@ impl Lock {
         file.try_lock().map(|()| Lock(file))
     }
 
+    /// What is locked.
+    pub(crate) fn file(&self) -> &File {
+        &self.0
+    }
+
     /// Waits for others and locks it.
     pub fn wait(file: File) -> io::Result<Lock> {
         file.lock().map(|()| Lock(file))
@@ -39,6 +44,19 @@ impl Drop for Lock {
         // Where this fails, closing unlocks it.
         let _ = self.0.unlock();
     }
+}
+
+/// Keeps others from taking a file with a hidden name for one that a killed run has left. The lock is
+/// shared, so that the file can be opened again and be locked all the time. False where somebody is
+/// about to remove it.
+pub(crate) fn hold(file: &File) -> bool {
+    // Some file systems have no locks; nobody removes a file there.
+    !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Ends that, as [`Lock`] does, once the file has its own name.
+pub(crate) fn release(file: &File) {
+    let _ = file.unlock();
 }
 
 /// Folders that no other run writes to while this value is there.

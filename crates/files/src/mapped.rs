@@ -37,6 +37,14 @@ pub fn map(path: &Path) -> Result<Option<(File, memmap2::Mmap)>, MapError> {
     Ok(Some((file, bytes)))
 }
 
+/// Keeps an open file, and so its lock, without a descriptor; where the file system can map it. It
+/// has to be open for reading.
+pub(crate) fn kept_open(file: &File) -> Option<memmap2::Mmap> {
+    // SAFETY: nobody reads what is mapped.
+    #[allow(unsafe_code)]
+    unsafe { memmap2::MmapOptions::new().len(1).map(file) }.ok()
+}
+
 fn describe(kind: FileType) -> &'static str {
     if kind.is_dir() {
         "a folder"

@@ -1,6 +1,8 @@
 //! A file appears whole, or not at all: it has no name until it is on the disk.
 
 use crate::folder::{Folder, Target};
+use crate::lock::{hold, release};
+use crate::mapped::kept_open;
 use crate::{Permit, WriteError};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat};
 use rustix::io::Errno;
@@ -42,7 +44,8 @@ impl NewFile {
         permit: Permit,
     ) -> Result<NewFile, WriteError> {
         let target = Target::new(folder, path)?;
-        let (flags, mode) = (OFlags::WRONLY | OFlags::CLOEXEC, permit.mode());
+        // Some file systems lock, and map, only what is open for reading.
+        let (flags, mode) = (OFlags::RDWR | OFlags::CLOEXEC, permit.mode());
         let nameless = flags | OFlags::TMPFILE;
         let opened = openat(&folder.opened, ".", nameless, Mode::from_raw_mode(mode));
         let (file, hidden) = match opened {
@@ -58,6 +61,8 @@ impl NewFile {
         };
         let file =
             file.map_err(|error| WriteError::io(path, "writing its folder")(error.into()))?;
+        // Before it has a name by which others could find it.
+        hold(&file);
         Ok(NewFile { file, target, permit, hidden })
     }
 
@@ -113,29 +118,35 @@ impl NewFile {
         };
         named.map_err(|error| self.target.error("giving it its name", error))?;
         self.hidden = None;
+        release(&self.file);
         Ok(self.target.clone())
     }
 
     /// Puts it in the place of another file, in one step.
     pub(crate) fn replace(mut self) -> Result<Target, WriteError> {
         // It is open, and so locked, until it is there.
-        self.hide()?.replace()
+        let replaced = self.hide()?.replace();
+        release(&self.file);
+        replaced
     }
 
-    /// Closes it: it has a hidden name beside its place then.
+    /// Closes it: it has a hidden name beside its place then, and stays locked.
     pub(crate) fn park(mut self) -> Result<ParkedFile, WriteError> {
-        self.hide()
+        let mut parked = self.hide()?;
+        parked._locked = kept_open(&self.file);
+        Ok(parked)
     }
 
-    fn hide(&mut self) -> Result<ParkedFile, WriteError> {
+    /// Gives it a hidden name; who asks for that keeps it locked.
+    pub(crate) fn hide(&mut self) -> Result<ParkedFile, WriteError> {
         let target = self.target.clone();
         if let Some(hidden) = self.hidden.take() {
-            return Ok(ParkedFile { target, hidden: Some(hidden) });
+            return Ok(ParkedFile::new(target, hidden));
         }
         let linked = target.hide(|hidden| self.link(hidden));
         let ((), hidden) =
             linked.map_err(|error| WriteError::io(&target.path, "writing it")(error.into()))?;
-        Ok(ParkedFile { target, hidden: Some(hidden) })
+        Ok(ParkedFile::new(target, hidden))
     }
 }
 
@@ -145,6 +156,8 @@ pub(crate) struct ParkedFile {
     pub(crate) target: Target,
     /// None once it has its name.
     pub(crate) hidden: Option<OsString>,
+    /// Keeps it locked.
+    _locked: Option<memmap2::Mmap>,
 }
 
 impl Drop for ParkedFile {
@@ -157,6 +170,10 @@ impl Drop for ParkedFile {
 }
 
 impl ParkedFile {
+    pub(crate) fn new(target: Target, hidden: OsString) -> ParkedFile {
+        ParkedFile { target, hidden: Some(hidden), _locked: None }
+    }
+
     /// As [`NewFile::name`].
     pub(crate) fn name(self) -> Result<Target, WriteError> {
         self.moved("giving it its name", Target::name)
@@ -200,4 +217,51 @@ pub(crate) fn write_all<'a>(
 fn can_be_named() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| Path::new("/proc/self/fd").exists())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+    use crate::Draft;
+    use std::fs;
+
+    #[test]
+    fn a_file_is_locked_while_it_has_a_hidden_name_and_not_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let new = NewFile::create(&Folder::of(&path).unwrap(), &path, Permit::Created(0o644));
+        let mut new = new.unwrap();
+        let parked = new.hide().unwrap();
+        assert!(!Draft::remove_left(&path).unwrap(), "somebody is at work on it");
+        // As a process that another thread is starting has it, too.
+        let of_a_child = new.file.try_clone().unwrap();
+        new.hidden = { parked }.hidden.take();
+        new.replace().unwrap();
+        File::open(&path).unwrap().try_lock().unwrap();
+        drop(of_a_child);
+    }
+
+    #[test]
+    fn many_write_one_file_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let write = |by: u8| {
+            for _ in 0..200 {
+                crate::write_over(&path, &[by; 100], Permit::Created(0o644)).unwrap();
+                let draft = Draft::create(&path).unwrap();
+                { draft.file() }.write_all(&[by; 100]).unwrap();
+                draft.replace().unwrap();
+                Draft::remove_left(&path).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads = [1, 2, 3, 4].map(|by| scope.spawn(move || write(by)));
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+        let content = fs::read(&path).unwrap();
+        assert!(content.len() == 100 && content.iter().all(|byte| *byte == content[0]));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

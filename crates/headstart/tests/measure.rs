@@ -48,7 +48,7 @@ fn json_has_what_scripts_rely_on() {
     let us = |name: &str| variant[name].as_f64().unwrap();
     assert!(us("min_us") > 10.0);
     assert!(us("min_us") <= us("p10_us") && us("p10_us") <= us("median_us"));
-    for counter in ["peak_rss_kib", "minor_faults", "major_faults", "read_bytes"] {
+    for counter in ["private_kib", "peak_rss_kib", "minor_faults", "major_faults", "read_bytes"] {
         let figure = &variant[counter];
         assert!(figure.is_u64() || figure["unavailable"].is_string(), "{counter}: {figure}");
     }
@@ -226,4 +226,51 @@ fn a_server_is_measured_until_it_is_ready_and_then_ended() {
     ]);
     assert_eq!(found["variants"][0]["runs"], 3);
     assert!(!is_running("61.47"));
+}
+
+/// A launch is followed for private memory that is made anyway, or one more where that can do no harm.
+#[test]
+fn as_many_launches_are_made_as_is_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("launches");
+    let line = format!("sh -c 'echo >> {}'", file.display());
+    for (words, least, extra) in [
+        (&["-r", "3", "-w", "2"][..], 5, 0),
+        // One more for private memory; and one for a peak that is smaller than the launcher's.
+        (&["-r", "3", "-w", "0"], 4, 1),
+        (&["-r", "1", "-w", "0"], 1, 1),
+        (&["-r", "3", "-w", "0", "--prepare", "true"], 3, 0),
+        (&["-r", "3", "-w", "1", "--prepare", "true"], 4, 0),
+    ] {
+        let found = json(&[&["measure", "--json"], words, &[&line]].concat());
+        let launches = fs::read(&file).unwrap().len();
+        assert!((least..=least + extra).contains(&launches), "{words:?}: {launches}");
+        let private = &found["variants"][0]["private_kib"];
+        assert!(private.is_u64() || private["unavailable"].is_string(), "{private}");
+        fs::remove_file(&file).unwrap();
+    }
+}
+
+/// As versions kept them that did not read private memory.
+#[test]
+fn a_run_without_private_memory_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("run").to_str().unwrap().to_owned();
+    assert!(run(&["measure", "-r", "2", "-w", "1", "--save", &kept, "true"]).status.success());
+    let launches = folder.path().join("run/launches.jsonl");
+    let lines: Vec<String> = fs::read_to_string(&launches)
+        .unwrap()
+        .lines()
+        .map(|line| {
+            let mut sample: Value = serde_json::from_str(line).unwrap();
+            sample.as_object_mut().unwrap().remove("private_kib");
+            format!("{sample}\n")
+        })
+        .collect();
+    fs::write(&launches, lines.concat()).unwrap();
+    assert!(run(&["measure", "--resume", &kept, "-r", "3"]).status.success());
+    let shown = run(&["measure", "--resume", &kept]);
+    let said = stdout(&shown).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("private: no launch was made in which it could be read"), "{said}");
+    assert_eq!(fs::read_to_string(&launches).unwrap().lines().count(), 4);
 }

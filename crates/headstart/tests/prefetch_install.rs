@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{stderr, stdout, wait_for};
+use common::{stderr, stdout};
 use model::{
     CacheState, FileRange, RecordedFile, RecordedIdentity, Recording, RecordingMode,
     UninstallReport,
@@ -183,15 +183,20 @@ fn arguments_and_recordings_are_kept_in_the_launcher() {
     let said =
         world.done(&["install", "--record", "r.record", "--to", "x/y", "--", "probe", "a b"]);
     assert!(said.contains("is not on PATH") && said.contains("r.record"), "{said}");
-    let cold = os::cache::evict(&[&data]);
     let now = || os::cache::check(&[&data], CacheState::ColdEvicted).resident_pages.get();
-    if now() != Some(0) {
-        return testkit::skip(&format!("the file stays in memory: {cold:?}"));
-    }
-    let output = world.command(&world.at("x/y")).arg("c").output().unwrap();
+    let evicted = || {
+        os::cache::evict(&[&data]);
+        now() == Some(0)
+    };
     let words = [world.program.as_os_str(), OsStr::new("a b"), OsStr::new("c")];
-    assert!(stdout(&output).trim_end().ends_with(&hex(&words)), "{}", stdout(&output));
-    wait_for("reading ahead", || now() == Some(256));
+    let launch = || {
+        let output = world.command(&world.at("x/y")).arg("c").output().unwrap();
+        assert!(stdout(&output).trim_end().ends_with(&hex(&words)), "{}", stdout(&output));
+    };
+    match testkit::brought_in(&Some(256), evicted, launch, now) {
+        None => testkit::skip("the folder for temporary files is in memory"),
+        found => assert_eq!(found, Some(Some(256)), "pages in memory"),
+    }
 }
 
 fn recording_of(data: &Path, program: &Path) -> Recording {

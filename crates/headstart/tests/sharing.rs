@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// A process that waits for input.
 fn waiting() -> std::process::Child {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    testkit::wait_until_asleep(child.id());
     child
 }
 

@@ -6,7 +6,8 @@ mod seat;
 use crate::{CacheEmptier, Failure, HookKind, LabError, Launching, OutputFile};
 use hooks::HookRunner;
 use model::{
-    ColdCheck, Command, Ending, Experiment, Hooks, Launch, LaunchOptions, Until, Variant, VariantId,
+    ColdCheck, Command, Ending, Experiment, Hooks, Launch, LaunchOptions, Reading, Until, Variant,
+    VariantId,
 };
 use os::LaunchError;
 use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
@@ -105,6 +106,11 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Whether a launch ended as it should.
+    fn is_fine(&self, launch: &Launch) -> bool {
+        launch.ending.is_success() || self.experiment.options.ignores(launch.ending)
+    }
+
     /// The last lines a failing program writes, from one more launch; empty where it writes none.
     fn output_of(&mut self, variant: VariantId) -> String {
         if self.seats[variant.index()].exactly {
@@ -157,6 +163,48 @@ impl Launching for Bench<'_> {
         Ok(launch)
     }
 
+    fn launch_followed(&mut self, variant: VariantId) -> Result<Launch, LabError> {
+        if self.spec.until != Until::Exit {
+            return self.launch(variant);
+        }
+        if os::wine::is_launched_by(self.command(variant)) {
+            return Ok(Launch { private_kib: Some(of_wine()), ..self.launch(variant)? });
+        }
+        let seat = &self.seats[variant.index()];
+        let (slot, exactly) = (seat.slot, seat.exactly);
+        let followed = self.launcher.followed(slot, &self.spec)?;
+        if self.interrupted() {
+            return Err(LaunchError::Interrupted.into());
+        }
+        if exactly || self.is_fine(&followed) {
+            self.judge(variant, &followed)?;
+            return Ok(followed);
+        }
+        // It may fail because it is traced: what counts is a launch that is not.
+        let mut launch = self.launch(variant)?;
+        launch.private_kib = Some(failed(followed.ending));
+        Ok(launch)
+    }
+
+    fn private_kib(&mut self, variant: VariantId) -> Result<Option<Reading<u64>>, LabError> {
+        let seat = &self.seats[variant.index()];
+        let slot = seat.slot;
+        if seat.exactly || self.spec.until != Until::Exit {
+            return Ok(None);
+        }
+        if os::wine::is_launched_by(self.command(variant)) {
+            return Ok(Some(of_wine()));
+        }
+        let followed = self.launcher.followed(slot, &self.spec)?;
+        if self.interrupted() {
+            return Err(LaunchError::Interrupted.into());
+        }
+        Ok(match self.is_fine(&followed) {
+            true => followed.private_kib,
+            false => Some(failed(followed.ending)),
+        })
+    }
+
     fn conclude(&mut self, variant: VariantId) -> Result<(), LabError> {
         let Variant { hooks, streams, .. } = &self.experiment.variants[variant.index()];
         match (&mut self.hook_runner, &hooks.conclude) {
@@ -174,4 +222,14 @@ impl Launching for Bench<'_> {
     fn interrupted(&self) -> bool {
         os::interrupt::requested()
     }
+}
+
+/// Private memory of Wine's launches. Its server uses ptrace itself.
+fn of_wine() -> Reading<u64> {
+    Reading::unavailable("launches of Wine are not traced", "")
+}
+
+/// Private memory of a launch that failed when it was traced.
+fn failed(ending: Ending) -> Reading<u64> {
+    Reading::unavailable(format!("the launch that was traced for it {}", ending.words()), "")
 }

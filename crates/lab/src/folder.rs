@@ -277,6 +277,7 @@ mod tests {
             ending: Ending::Code(0),
             user_us: 0.0,
             system_us: 0.0,
+            private_kib: None,
             peak_rss_kib: Reading::Value(1),
             minor_faults: Reading::Value(1),
             major_faults: Reading::Value(1),

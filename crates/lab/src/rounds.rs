@@ -2,7 +2,7 @@
 
 use crate::precision::{is_checkpoint, widest};
 use crate::{Failure, LabError, Samples, order};
-use model::{ColdCheck, Experiment, Launch, Sample, VariantId};
+use model::{ColdCheck, Experiment, Launch, Reading, Sample, Schedule, VariantId};
 use std::collections::HashSet;
 
 /// Makes launches. The real one is [`crate::Bench`].
@@ -13,6 +13,15 @@ pub trait Launching {
     fn empty_cache(&mut self, variant: VariantId) -> Result<Option<ColdCheck>, LabError>;
     /// One launch.
     fn launch(&mut self, variant: VariantId) -> Result<Launch, LabError>;
+    /// One launch of a warm-up round that is followed, to learn how much memory belongs to its
+    /// processes alone.
+    fn launch_followed(&mut self, variant: VariantId) -> Result<Launch, LabError> {
+        self.launch(variant)
+    }
+    /// What a launch tells of that which is made for nothing else; `None` where none may be.
+    fn private_kib(&mut self, _variant: VariantId) -> Result<Option<Reading<u64>>, LabError> {
+        Ok(None)
+    }
     /// What a variant asks for after each of its launches.
     fn conclude(&mut self, variant: VariantId) -> Result<(), LabError>;
     /// Seconds since the launches began or were resumed.
@@ -106,7 +115,8 @@ pub fn launch_rounds(
             if launching.interrupted() {
                 return Ok(Stop::Interrupted);
             }
-            let sample = sample(launching, round, position, variant)
+            let look = look(schedule, round);
+            let sample = sample(launching, (round, position), variant, look)
                 .map_err(|error| Failure::at(variant, error))?;
             kept.append(&sample)?;
             observer(Event::Launched(Progress {
@@ -148,15 +158,43 @@ pub fn launch_rounds(
     Ok(Stop::Rounds)
 }
 
+/// Which launch tells how much memory belongs to its processes alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MemoryLook {
+    /// Another one.
+    None,
+    /// This one.
+    Itself,
+    /// One that is made after it.
+    After,
+}
+
+/// The first warm-up launch; where there is none, one that is made besides, unless only one launch
+/// was asked for.
+fn look(schedule: &Schedule, round: i32) -> MemoryLook {
+    let first = i32::try_from(schedule.warm_up_rounds).map_or(i32::MIN, |rounds| -rounds);
+    match round == first {
+        true if first < 0 => MemoryLook::Itself,
+        true if schedule.rounds > 1 => MemoryLook::After,
+        _ => MemoryLook::None,
+    }
+}
+
 fn sample(
     launching: &mut dyn Launching,
-    round: i32,
-    position: u32,
+    (round, position): (i32, u32),
     variant: VariantId,
+    look: MemoryLook,
 ) -> Result<Sample, LabError> {
     launching.prepare(variant, round)?;
     let cold = launching.empty_cache(variant)?;
-    let launch = launching.launch(variant)?;
+    let mut launch = match look {
+        MemoryLook::Itself => launching.launch_followed(variant)?,
+        MemoryLook::None | MemoryLook::After => launching.launch(variant)?,
+    };
+    if look == MemoryLook::After && launch.private_kib.is_none() {
+        launch.private_kib = launching.private_kib(variant)?;
+    }
     launching.conclude(variant)?;
     Ok(Sample { round, position, variant, launch, cold })
 }

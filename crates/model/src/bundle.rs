@@ -18,6 +18,9 @@ pub struct BundleManifest {
     pub program: String,
     /// It is at fixed addresses.
     pub fixed: bool,
+    /// Its constants are mapped together with code, and are executable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub join: bool,
     /// Libraries that were to stay outside.
     pub outside: Vec<String>,
     /// What it looks at when it is started.

@@ -1,6 +1,6 @@
 //! What a bundle consists of, and what its start does, as its own file tells.
 
-use crate::{FileOffset, Va};
+use crate::{FileOffset, MarkKind, Va};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -23,6 +23,23 @@ pub struct BundleContents {
     /// Functions that finalize the libraries.
     #[serde(default)]
     pub finalizers: u64,
+    /// The same functions in the order of their calls, as indices into the libraries; none for one that is in no
+    /// library. Empty where they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finalized: Vec<Option<usize>>,
+    /// What each start does for the whole file, whoever does it; none where another version of headstart has
+    /// made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<PartWork>,
+    /// The part of that which is for no library.
+    #[serde(default)]
+    pub own_work: PartWork,
+    /// Addresses that it adjusts itself; the loader is not told of them.
+    #[serde(default)]
+    pub adjusts_itself: u64,
+    /// Functions outside that its start finds itself, in a table.
+    #[serde(default)]
+    pub found_functions: u64,
     /// Where its start can be observed; none where another version of headstart has made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<BundleStart>,
@@ -82,9 +99,37 @@ pub struct BundleStart {
     pub read_ahead: Option<Va>,
     /// The instruction to which every function that initializes a library returns.
     pub initialized: Va,
+    /// Where the libraries are finalized at exit, where that can be observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<BundleFinish>,
 }
 
-/// A step of a bundle's start.
+/// Where the end of a bundle can be observed: addresses before it is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundleFinish {
+    /// The first instruction of what calls the functions that finalize the libraries.
+    pub begin: Va,
+    /// The instruction to which every such function returns: a jump.
+    pub finalized: Va,
+    /// Where it leads.
+    pub next: Va,
+}
+
+/// What a process has in memory of the bundle that it executes, at a mark of its launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundleMemory {
+    /// When.
+    pub at: MarkKind,
+    /// Parts that its memory consists of (mappings), with those of all libraries, stack and heap.
+    pub parts: u64,
+    /// Of these, parts of the bundle's file.
+    pub own_parts: u64,
+    /// Pages of the file that the process has copies of, as ranges of the file in their order. Not those of
+    /// code, which the tracer writes to.
+    pub copied: Vec<Range<FileOffset>>,
+}
+
+/// A step of a bundle's start, or of its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartStep {
@@ -98,4 +143,8 @@ pub enum StartStep {
     Checked,
     /// The next function that initializes a library has returned.
     Initialized,
+    /// What finalizes the libraries begins.
+    Finish,
+    /// The next function that finalizes a library has returned.
+    Finalized,
 }

@@ -1,8 +1,8 @@
 //! Where the time of a launch goes, as `explanation.json` holds it.
 
 use crate::{
-    BundleDifference, CalledCode, Command, ElfFacts, Hot, PartWork, Phase, PhaseTime, Reading,
-    Waits,
+    BundleDifference, BundleRemains, CalledCode, Command, ElfFacts, Hot, PartWork, Phase,
+    PhaseTime, Reading, Waits,
 };
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +119,9 @@ pub struct BundleReport {
     /// was not made to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_us: Option<Reading<f64>>,
+    /// What its start still does. None where it started the original, or where no process was followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remains: Option<Box<BundleRemains>>,
 }
 
 /// Page faults of the whole launch.

@@ -61,6 +61,9 @@ pub struct Launch {
     pub user_us: f64,
     /// Kernel time of the process and the children it waited for.
     pub system_us: f64,
+    /// Memory that belongs to one process alone: of the process with the most, where it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private_kib: Option<Reading<u64>>,
     /// Largest resident set of the process or of a child it waited for.
     pub peak_rss_kib: Reading<u64>,
     /// Page faults served without input.

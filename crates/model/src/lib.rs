@@ -8,6 +8,7 @@ mod address;
 mod around;
 pub mod bundle;
 mod bundle_contents;
+mod bundle_remains;
 mod called_code;
 mod command;
 mod disk;
@@ -30,6 +31,7 @@ mod library_load;
 pub mod load_table;
 mod machine;
 mod memory;
+mod memory_prices;
 pub mod optimization;
 mod order_experiment;
 mod page_cache;
@@ -57,8 +59,10 @@ mod waits;
 pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
 pub use around::{Hooks, OutputTo, Streams};
 pub use bundle_contents::{
-    BundleContents, BundleDifference, BundlePart, BundleStart, PartWork, StartStep,
+    BundleContents, BundleDifference, BundleFinish, BundleMemory, BundlePart, BundleStart,
+    PartWork, StartStep,
 };
+pub use bundle_remains::{BundleRemains, CopiedPages, LibraryRemains};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};
 pub use command::{Command, quoted, quoted_path};
 pub use disk::Disk;
@@ -106,6 +110,7 @@ pub use memory::{
     SharingComparison, SharingModule, SharingProcess, SharingReport, SharingRest, SharingSection,
     SharingState, SharingTotals, UnreadProcess,
 };
+pub use memory_prices::MemoryPrices;
 pub use order_experiment::{ORDER_EXPERIMENT_SCHEMA, OrderExperiment, PageinForm, PageinRow};
 pub use page_cache::{
     CACHE_EVICTION_SCHEMA, CACHE_STATUS_SCHEMA, CacheEviction, CacheStatus, CacheTotals,

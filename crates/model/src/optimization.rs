@@ -73,6 +73,9 @@ pub struct VariantFigures {
     pub rounds: Option<u32>,
     /// Page faults served without input, median.
     pub minor_faults: Option<u64>,
+    /// Memory that belongs to the process alone. None in reports of earlier versions.
+    #[serde(default)]
+    pub private_kib: Option<u64>,
     /// Largest resident set, median.
     pub peak_rss_kib: Option<u64>,
 }

@@ -50,6 +50,9 @@ pub struct VariantResult {
     /// Order statistics of the launch times.
     #[serde(flatten)]
     pub summary: Summary,
+    /// Memory that belongs to one process alone: of the process with the most.
+    #[serde(default = "unread")]
+    pub private_kib: Reading<u64>,
     /// Largest resident set.
     pub peak_rss_kib: Reading<u64>,
     /// Page faults served without input.
@@ -76,6 +79,11 @@ pub struct VariantResult {
     /// The counted launches in the same order; the run folder keeps them, JSON output does not.
     #[serde(skip)]
     pub samples: Vec<Sample>,
+}
+
+/// What older versions did not read.
+fn unread() -> Reading<u64> {
+    Reading::unavailable("the version that made these results did not read it", "measure anew")
 }
 
 impl VariantResult {

@@ -1,7 +1,7 @@
 //! What traced launches record. All times are microseconds since just before the clone call
 //! of that launch, on the launch clock.
 
-use crate::{Reading, StartStep};
+use crate::{BundleMemory, Reading, StartStep};
 use serde::{Deserialize, Serialize};
 
 /// A point that a process passes on its way from execve to its end.
@@ -51,6 +51,9 @@ pub struct TracedImage {
     /// Steps of a bundle's start and their times, in order; only when they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<(StartStep, f64)>,
+    /// What a bundle has in memory at its marks; only where its steps were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<BundleMemory>,
 }
 
 /// A process of a traced launch.

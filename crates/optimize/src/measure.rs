@@ -140,6 +140,7 @@ pub(crate) fn figures(result: &VariantResult, effect: Option<&Effect>) -> Varian
         verdict: effect.map(|effect| effect.verdict).or(itself.map(|_| Verdict::Same)),
         rounds: effect.map(|effect| effect.rounds).or(itself.map(|_| result.summary.runs)),
         minor_faults: result.minor_faults.get(),
+        private_kib: result.private_kib.get(),
         peak_rss_kib: result.peak_rss_kib.get(),
     }
 }

@@ -139,7 +139,7 @@ fn one_that_hangs_is_ended() {
     );
     let said = failed(outcomes.remove(0));
     assert!(said.contains("timed out"), "{said}");
-    assert!(started.elapsed() < Duration::from_secs(15));
+    assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 #[test]

@@ -23,6 +23,22 @@ fn sh(launcher: &mut Launcher, script: &str, spec: &LaunchSpec) -> Result<Launch
     launcher.launch(slot, spec)
 }
 
+/// The same, followed for private memory where that is asked for.
+fn sh_as(
+    followed: bool,
+    launcher: &mut Launcher,
+    script: &str,
+    spec: &LaunchSpec,
+) -> Result<Launch, LaunchError> {
+    if !followed {
+        return sh(launcher, script, spec);
+    }
+    let null = dev_null()?;
+    let argv = ["sh", "-c", script].map(str::to_owned);
+    let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
+    launcher.followed(slot, spec)
+}
+
 /// One launch, after which nothing of it exists.
 fn launch(script: &str, until: Until, timeout_ms: u64) -> Launch {
     let mut launcher = Launcher::start().unwrap();
@@ -142,7 +158,7 @@ fn is_running(pid: i32) -> bool {
 fn wait_until(condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "waited for ten seconds");
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited for a minute");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -154,8 +170,14 @@ fn kill(pid: i32, signal: &str) {
 
 #[test]
 fn nothing_survives_a_killed_launcher_or_guard() {
-    let mechanisms = [(false, Until::Exit), (true, Until::Exit), (false, Until::Port(1))];
-    for (kill_guard, until) in mechanisms {
+    let mechanisms = [
+        (false, Until::Exit, false),
+        (true, Until::Exit, false),
+        (false, Until::Port(1), false),
+        (false, Until::Exit, true),
+        (true, Until::Exit, true),
+    ];
+    for (kill_guard, until, followed) in mechanisms {
         let folder = tempfile::tempdir().unwrap();
         let pids = folder.path().join("pids");
         let mut launcher = Launcher::start().unwrap();
@@ -164,8 +186,9 @@ fn nothing_survives_a_killed_launcher_or_guard() {
         let family = std::thread::scope(|scope| {
             let script = family(&pids);
             let launcher = &mut launcher;
-            let launch =
-                scope.spawn(move || sh(launcher, &script, &spec(until, 60_000)).unwrap_err());
+            let launch = scope.spawn(move || {
+                sh_as(followed, launcher, &script, &spec(until, 60_000)).unwrap_err()
+            });
             let family = members(&pids);
             kill(if kill_guard { parent } else { launcher_pid }, "KILL");
             assert!(matches!(launch.join().unwrap(), LaunchError::LauncherGone));
@@ -182,19 +205,23 @@ fn nothing_survives_a_killed_launcher_or_guard() {
 #[ignore = "a helper of nothing_survives_a_killed_parent"]
 fn helper_launches_until_killed() {
     let pids = PathBuf::from(std::env::var_os("HEADSTART_TEST_PIDS").unwrap());
+    let followed = std::env::var_os("HEADSTART_TEST_FOLLOWED").is_some();
     let mut launcher = Launcher::start().unwrap();
     // Nobody is there to look at what it gives.
-    let _ = sh(&mut launcher, &family(&pids), &spec(Until::Exit, 60_000));
+    let _ = sh_as(followed, &mut launcher, &family(&pids), &spec(Until::Exit, 60_000));
 }
 
 #[test]
 fn nothing_survives_a_killed_parent() {
-    for signal in ["KILL", "TERM", "QUIT"] {
+    for (signal, followed) in
+        [("KILL", false), ("TERM", false), ("QUIT", false), ("KILL", true), ("TERM", true)]
+    {
         let folder = tempfile::tempdir().unwrap();
         let pids = folder.path().join("pids");
         let mut parent = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "helper_launches_until_killed"])
             .env("HEADSTART_TEST_PIDS", &pids)
+            .envs(followed.then_some(("HEADSTART_TEST_FOLLOWED", "1")))
             .stdout(Stdio::null())
             .spawn()
             .unwrap();

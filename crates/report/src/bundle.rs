@@ -19,15 +19,16 @@ pub fn made(
     style: &Style,
 ) -> String {
     let merged = manifest.modules.iter().filter(|module| module.outside.is_none()).count() as u64;
-    let adjusts = match (manifest.fixed, figures.relative) {
+    let adjusted = match (manifest.fixed, figures.relative) {
         (true, _) => {
-            format!("adjusts no addresses (they are fixed: see {})", words.rerandomize)
+            format!("no address is adjusted (they are fixed: see {})", words.rerandomize)
         }
-        (false, relative) => format!("adjusts {}", plural(relative, "address", "addresses")),
+        (false, 1) => "1 address is adjusted".to_owned(),
+        (false, relative) => format!("{} addresses are adjusted", count(relative)),
     };
     let sentence = format!(
-        "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {} and \
-         {adjusts}{}{}.",
+        "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {}, and \
+         {adjusted}{}{}.",
         style.terminal(&manifest.program),
         plural(merged.saturating_sub(1), "library", "libraries"),
         model::figures::bytes(figures.bytes),
@@ -54,7 +55,12 @@ pub fn made(
         view += &(style.wrap(&line, 9) + "\n");
     }
     let mut notes = Vec::new();
-    if figures.joined > 0 {
+    if manifest.join {
+        notes.push(
+            "Constants are mapped together with the code next to them, and are executable."
+                .to_owned(),
+        );
+    } else if figures.joined > 0 {
         notes.push(format!(
             "One file can have only 1,170 segments: constants of {} are mapped together with \
              their code, and are executable.",

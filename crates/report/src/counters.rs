@@ -39,12 +39,14 @@ pub(crate) fn counters(
     } else {
         "user and kernel".to_owned()
     };
-    let memory = shown(&variant.peak_rss_kib, kib);
+    let private = shown(&variant.private_kib, kib);
+    let peak = shown(&variant.peak_rss_kib, kib);
     let minor = shown(&variant.minor_faults, count);
     let major = shown(&variant.major_faults, count);
     let read = shown(&variant.read_bytes, bytes);
     vec![
-        counter("memory", "", "memory", memory, "peak resident set"),
+        counter("memory", "private", "private", private, "private: of one process alone"),
+        counter("", "peak", "peak RSS", peak, "peak: resident set, with shared pages of files"),
         counter("CPU time", "", "CPU time", Reading::Value(cpu), &share),
         counter("faults", "minor", "minor faults", minor, "minor: served from memory"),
         counter("", "major", "major faults", major, "major: waited for storage"),

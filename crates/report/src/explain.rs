@@ -1,8 +1,9 @@
 //! The terminal view of an explanation.
 //!
-//! Top to bottom: a bundle that did not run, what was launched and how long it took, the phases as bars, the processes where
-//! there are several, the costliest modules, counts, findings with evidence and remedy, and
-//! where the figures come from. Every table ends in the sum of all its rows, shown or not.
+//! Top to bottom: a bundle that did not run, what was launched and how long it took, the phases as bars, the
+//! processes where there are several, the costliest modules, what the start of a bundle still does, counts,
+//! findings with evidence and remedy, and where the figures come from. Every table ends in the sum of all its
+//! rows, shown or not.
 
 mod counts;
 mod figures;
@@ -11,6 +12,7 @@ mod modules;
 pub(crate) mod page;
 mod phases;
 mod processes;
+mod remains;
 mod sources;
 
 use crate::style::Style;
@@ -31,6 +33,7 @@ pub fn view(explanation: &Explanation, style: &Style, rows: Option<usize>) -> St
     phases::bars(&mut page, explanation);
     processes::table(&mut page, explanation);
     modules::table(&mut page, explanation);
+    remains::lists(&mut page, explanation);
     counts::lines(&mut page, explanation);
     findings::list(&mut page, explanation);
     sources::list(&mut page, explanation);

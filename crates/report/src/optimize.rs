@@ -161,7 +161,11 @@ fn columns(found: &OptimizationReport, part: Part, times: &str) -> Vec<Column> {
         ]);
     }
     if part != Part::Times {
-        columns.extend([Column::right("minor faults"), Column::right("memory")]);
+        columns.extend([
+            Column::right("minor faults"),
+            Column::right("private"),
+            Column::right("peak RSS").or_drop(4),
+        ]);
     }
     if part != Part::Usage {
         columns.push(Column::left("ASLR").or_drop(1));
@@ -191,7 +195,8 @@ fn row(
     if part != Part::Times {
         // A figure that a measured variant lacks, unlike those of one that was not measured.
         let dash = figures.median_us.map(|_| style.or("–", "-").to_owned());
-        let counts = [figures.minor_faults.map(count), figures.peak_rss_kib.map(kib)];
+        let memory = [figures.private_kib, figures.peak_rss_kib].map(|it| it.map(kib));
+        let counts = std::iter::once(figures.minor_faults.map(count)).chain(memory);
         cells.extend(counts.map(|text| plain(text.or_else(|| dash.clone()))));
     }
     if part != Part::Usage {

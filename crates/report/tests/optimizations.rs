@@ -25,6 +25,7 @@ fn figures(ratio: f64, verdict: Verdict) -> VariantFigures {
         verdict: Some(verdict),
         rounds: Some(30),
         minor_faults: Some((3_007.0 * ratio) as u64),
+        private_kib: Some((7_600.0 * ratio) as u64),
         peak_rss_kib: Some((52_300.0 * ratio) as u64),
     }
 }

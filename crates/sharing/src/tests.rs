@@ -192,7 +192,7 @@ fn kinds_of_memory_are_told_apart_and_zeros_belong_to_their_module() {
 #[test]
 fn running_processes_are_read_by_number_and_not_stopped() {
     let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    testkit::wait_until_asleep(child.id());
     let report = of_processes(&[child.id(), child.id(), 4_000_000], false).unwrap();
     check_sums(&report);
     assert_eq!((report.processes.len(), report.unread.len()), (1, 1));
@@ -212,7 +212,7 @@ fn deleted_programs_and_names_that_are_not_utf_8_are_read() {
     let program = folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9 (deleted)"));
     std::fs::copy(&command(&["sleep"]).program, &program).unwrap();
     let mut child = std::process::Command::new(&program).arg("1000").spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    testkit::wait_until_asleep(child.id());
     let has = |report: &SharingReport, deleted| {
         let path = model::text::text(&program);
         check_sums(report);

@@ -38,20 +38,25 @@ pub fn start() -> u64 {
     directory(3)
 }
 
-/// Offset of the resolver that reads the bundle ahead: for the first relocation.
-pub fn ahead() -> u64 {
+/// Offset of the function that reads the bundle ahead.
+pub(crate) fn ahead() -> u64 {
     directory(4)
+}
+
+/// Offset of the resolver that relocates the bundle, and reads it ahead before that: for the first relocation.
+pub fn early() -> u64 {
+    directory(5)
 }
 
 /// Offset of the function that protects what a file of plug-ins has relocated: its first initializer.
 pub fn plugin_entry() -> u64 {
-    directory(5)
+    directory(6)
 }
 
 impl WrappedFunction {
     /// Offset of the preamble's function that stands in for this one.
     pub fn wrapper(self) -> u64 {
-        directory(6 + self as usize)
+        directory(7 + self as usize)
     }
 
     /// Whether it asks the loader, or for what the loader has.

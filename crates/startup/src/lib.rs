@@ -10,8 +10,9 @@
 //! [`entry`] first into DT_PREINIT_ARRAY, makes [`start`] the entry point, and binds functions for
 //! merged code to [`WrappedFunction::wrapper`].
 //!
-//! [`ahead()`] reads the bundle ahead where it is not in memory, in part by a process of its own. It has to be the resolver of the first
-//! relocation that is not relative, so that it runs before anything is touched.
+//! [`early()`] relocates the bundle. Before that it reads the bundle ahead where it is not in memory, in part by a
+//! process of its own, and copies pages that relocation writes to. It has to be the resolver of the first relocation
+//! that is not relative, so that it runs before anything is touched.
 //!
 //! In order: options of a loader that was named, the environment, the files, the builds of what is loaded
 //! beside it, the names for the loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
@@ -34,12 +35,14 @@ mod ahead;
 mod answer;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
-mod define;
+mod early;
 mod folders;
 mod merged;
 mod plugin;
 mod read;
 mod record;
+#[macro_use]
+mod assemble;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
 mod shared;
 mod tables;
@@ -47,8 +50,9 @@ mod tables;
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
 use code::code;
-pub use code::{ahead, entry, plugin_entry, start};
-pub use merged::{PreambleModule, PreambleOutline};
+pub use code::{early, entry, plugin_entry, start};
+pub use early::{EarlyAddresses, WrittenPages};
+pub use merged::{Finish, PreambleModule, PreambleOutline};
 pub use plugin::{Plugin, PluginFile};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
@@ -176,8 +180,8 @@ pub struct Addresses {
     pub slots: i64,
     /// What stands for functions outside.
     pub stubs: Stubs,
-    /// Where the bundle reads itself ahead.
-    pub ahead: Option<AheadAddresses>,
+    /// Where the bundle relocates itself.
+    pub early: Option<EarlyAddresses>,
 }
 
 /// Code that stands for functions outside: its addresses are theirs for all, but for [`WrappedFunction::Dladdr`],
@@ -220,17 +224,6 @@ impl Fill {
         let library = u64::from(self.library == FillLibrary::Second);
         u64::from(self.selects) << 63 | library << 62 | self.address & ((1 << 62) - 1)
     }
-}
-
-/// What [`ahead()`] needs, which must then be the bundle's first relocation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AheadAddresses {
-    /// Offset of the [`AheadList`]'s bytes.
-    pub list: i64,
-    /// Packed relocations (RELR) of the bundle, which the loader is not to know of.
-    pub packed: Functions,
-    /// The preamble's address before the bundle is moved.
-    pub own_address: u64,
 }
 
 /// A variable of the environment.

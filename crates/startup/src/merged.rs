@@ -1,8 +1,9 @@
 //! What is merged in a bundle, and what its start does, read back from its preamble.
 
+use crate::code::ahead;
 use crate::read::Bytes;
 use crate::shared::{self, Header};
-use crate::{Functions, ahead, code, entry, start};
+use crate::{Functions, code, entry, start};
 use std::path::PathBuf;
 
 /// What a preamble says of its bundle. Offsets are in bytes, from the preamble's first byte to the
@@ -29,6 +30,19 @@ pub struct PreambleOutline {
     pub read_ahead: Option<i64>,
     /// The instruction to which every function that initializes a library returns: `add rbx, 8`.
     pub initialized: i64,
+    /// Where it finalizes the libraries.
+    pub finish: Option<Finish>,
+}
+
+/// Where a preamble finalizes the libraries, in bytes from its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finish {
+    /// The first instruction.
+    pub begin: i64,
+    /// The instruction to which every function that finalizes a library returns: a jump.
+    pub finalized: i64,
+    /// Where it leads.
+    pub next: i64,
 }
 
 /// A module that a preamble knows.
@@ -46,6 +60,13 @@ pub struct PreambleModule {
 const CALL: [u8; 2] = [0xff, 0x13];
 /// `add rbx, 8` behind it.
 const ADD: [u8; 4] = [0x48, 0x83, 0xc3, 0x08];
+
+/// `call [r12 + 8 * rbp]`, by which start.s calls what finalizes a library, and the jump behind it.
+const FINALIZE: [u8; 5] = [0x41, 0xff, 0x14, 0xec, 0xeb];
+/// Bytes from `mov r12, [rip + …]`, the first instruction of finalizing, to where the jump leads.
+const PROLOGUE: usize = 17;
+/// That instruction, without its offset.
+const FIRST: [u8; 3] = [0x4c, 0x8b, 0x25];
 
 impl PreambleOutline {
     /// Reads a preamble that this version of headstart has made; `None` for any other bytes.
@@ -73,6 +94,7 @@ impl PreambleOutline {
             check: offset(entry())?,
             read_ahead: if header.ahead == 0 { None } else { offset(ahead()) },
             initialized: offset(initialized()?)?,
+            finish: finish(),
         })
     }
 }
@@ -92,6 +114,19 @@ fn initialized() -> Option<u64> {
     let call = [&CALL[..], &ADD].concat();
     let found = code().get(from..)?.windows(call.len()).position(|bytes| bytes == call)?;
     Some((from + found + CALL.len()) as u64)
+}
+
+/// Where the libraries are finalized, in the code.
+fn finish() -> Option<Finish> {
+    let from = usize::try_from(start()).ok()?;
+    let call = code().get(from..)?.windows(FINALIZE.len()).position(|bytes| bytes == FINALIZE)?;
+    let finalized = from + call + FINALIZE.len() - 1;
+    let back = i8::from_ne_bytes([*code().get(finalized + 1)?]);
+    let next = (finalized + 2).checked_add_signed(back.into())?;
+    let begin = next.checked_sub(PROLOGUE)?;
+    let place = |at: usize| i64::try_from(at).ok();
+    code().get(begin..)?.starts_with(&FIRST).then_some(())?;
+    Some(Finish { begin: place(begin)?, finalized: place(finalized)?, next: place(next)? })
 }
 
 #[cfg(test)]
@@ -145,6 +180,15 @@ mod tests {
         assert_eq!(calls.count(), 1);
         let at = initialized().unwrap() as usize;
         assert_eq!(code()[at..at + ADD.len()], ADD);
+    }
+
+    #[test]
+    fn finalizers_return_to_one_jump() {
+        assert_eq!(code().windows(FINALIZE.len()).filter(|bytes| *bytes == FINALIZE).count(), 1);
+        let found = finish().unwrap();
+        assert!(found.begin < found.next && found.next < found.finalized, "{found:?}");
+        // sub rbp, 1
+        assert_eq!(code()[found.next as usize..][..4], [0x48, 0x83, 0xed, 0x01]);
     }
 
     #[test]

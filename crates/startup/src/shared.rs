@@ -4,7 +4,6 @@
 //! the field (`Header_must`), the size of a struct (`Header_SIZE`), a kind (`KIND_ENTER`), the number
 //! of a function's slot (`SLOT_dlopen`), and the directory comes from the same list of functions.
 
-use crate::define::shared;
 use std::mem::offset_of;
 
 const _: () = assert!(
@@ -91,6 +90,10 @@ shared! {
             scope: u64,
             /// What is read ahead, or 0.
             ahead: i64,
+            /// Pages that these write to, which are copied before; the first ones are large pages.
+            written: i64,
+            written_count: u64,
+            written_large_count: u64,
             /// Packed relocations that the preamble applies, and their words.
             packed: i64,
             packed_count: u64,

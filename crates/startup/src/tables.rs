@@ -116,10 +116,12 @@ impl Preamble {
         (header.stubs, header.stub_count) = (stubs.functions.offset, stubs.functions.count);
         header.stub_table = stubs.table;
         (header.table_pages, header.table_bytes) = (stubs.pages.offset, stubs.pages.length);
-        if let Some(ahead) = &addresses.ahead {
-            header.ahead = ahead.list;
-            (header.packed, header.packed_count) = (ahead.packed.offset, ahead.packed.count);
-            header.own_address = ahead.own_address;
+        if let Some(early) = &addresses.early {
+            header.ahead = early.list.unwrap_or_default();
+            header.written = early.written;
+            (header.written_count, header.written_large_count) = early.written_counts;
+            (header.packed, header.packed_count) = (early.packed.offset, early.packed.count);
+            header.own_address = early.own_address;
         }
         let mut bytes = Vec::with_capacity(lists() + self.behind.len());
         bytes.extend(code());

@@ -16,8 +16,10 @@ pub fn results(experiment: &Experiment, samples: &[Sample], rules: &Rules) -> Re
     let mut notes = Vec::new();
     let by_variant = by_variant(experiment, samples);
     let mut variants = Vec::new();
-    for (variant, launches) in experiment.variants.iter().zip(&by_variant) {
-        match variant_result(variant, launches, experiment.schedule.seed) {
+    for (index, (variant, launches)) in experiment.variants.iter().zip(&by_variant).enumerate() {
+        let all = samples.iter().filter(|sample| sample.variant == VariantId::at(index));
+        let private_kib = private_kib(all);
+        match variant_result(variant, launches, private_kib, experiment.schedule.seed) {
             Some(result) => {
                 notes.extend(missing_counters(&result));
                 variants.push(result);
@@ -62,7 +64,12 @@ fn by_variant(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<Sample>> {
     rounds.into_iter().map(|rounds| rounds.into_values().collect()).collect()
 }
 
-fn variant_result(variant: &Variant, launches: &[Sample], seed: u64) -> Option<VariantResult> {
+fn variant_result(
+    variant: &Variant,
+    launches: &[Sample],
+    private_kib: Reading<u64>,
+    seed: u64,
+) -> Option<VariantResult> {
     let times_us: Vec<f64> = launches.iter().map(|sample| sample.launch.total_us).collect();
     let launched = || launches.iter().map(|sample| &sample.launch);
     let left = launches.iter().filter(|sample| sample.launch.left_running > 0).count();
@@ -73,6 +80,7 @@ fn variant_result(variant: &Variant, launches: &[Sample], seed: u64) -> Option<V
         parameters: variant.parameters.clone(),
         unused: variant.unused.clone(),
         summary: summarize(&times_us, seed)?,
+        private_kib,
         peak_rss_kib: reading(launched().map(|launch| &launch.peak_rss_kib)),
         minor_faults: reading(launched().map(|launch| &launch.minor_faults)),
         major_faults: reading(launched().map(|launch| &launch.major_faults)),
@@ -86,6 +94,22 @@ fn variant_result(variant: &Variant, launches: &[Sample], seed: u64) -> Option<V
         times_us,
         samples: launches.to_vec(),
     })
+}
+
+/// What the launches tell that were looked at, counted ones if there are any: where a program is
+/// measured to its end, that is one warm-up launch.
+fn private_kib<'a>(samples: impl Iterator<Item = &'a Sample>) -> Reading<u64> {
+    let looked = samples.filter(|sample| sample.launch.private_kib.is_some());
+    let (warm_up, counted): (Vec<&Sample>, Vec<&Sample>) =
+        looked.partition(|sample| sample.is_warm_up());
+    let best = if counted.is_empty() { warm_up } else { counted };
+    if best.is_empty() {
+        return Reading::unavailable(
+            "no launch was made in which it could be read",
+            "measure anew, with a warm-up round",
+        );
+    }
+    reading(best.into_iter().filter_map(|sample| sample.launch.private_kib.as_ref()))
 }
 
 fn cold(launches: &[Sample]) -> Option<ColdSummary> {

@@ -46,6 +46,7 @@ fn sample(round: i32, variant: u32, total_us: f64) -> Sample {
         ending: Ending::Code(0),
         user_us: 1.0,
         system_us: 2.0,
+        private_kib: None,
         peak_rss_kib: Reading::Value(100 + round.unsigned_abs() as u64),
         minor_faults: Reading::Value(7),
         major_faults: Reading::unavailable("no counter", "sysctl"),
@@ -80,6 +81,27 @@ fn warm_ups_are_dropped_and_complete_rounds_paired() {
         found.notes,
         ["1 round without a launch of every variant: excluded from comparisons."]
     );
+}
+
+#[test]
+fn private_memory_is_that_of_the_launch_that_was_looked_at() {
+    let looked = |round, kib| {
+        let mut sample = sample(round, 0, 1.0);
+        sample.launch.private_kib = Some(kib);
+        sample
+    };
+    let of = |samples: &[Sample]| {
+        results(&experiment(&["a"]), samples, &Rules::default()).variants.remove(0).private_kib
+    };
+    let kib = Reading::Value;
+    assert_eq!(of(&[looked(-1, kib(88)), sample(0, 0, 1.0), sample(1, 0, 1.0)]), kib(88));
+    // Launches that are ready tell it each time.
+    let ready = [looked(-1, kib(1)), looked(0, kib(8)), looked(1, kib(9)), looked(2, kib(12))];
+    assert_eq!(of(&ready), kib(9));
+    let refused = Reading::unavailable("no ptrace", "");
+    assert_eq!(of(&[looked(-1, refused.clone()), sample(0, 0, 1.0)]), refused);
+    // A run folder of an earlier version.
+    assert!(of(&[sample(-1, 0, 1.0), sample(0, 0, 1.0)]).reason().is_some());
 }
 
 #[test]

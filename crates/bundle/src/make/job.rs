@@ -37,6 +37,7 @@ impl<'a> Job<'a> {
             own_name: options.own_name.as_deref().unwrap_or(OsStr::new(RUN)),
             bases,
             fixed: options.fixed,
+            join: options.join,
             read_ahead,
             check: Check { kind: options.check, immutable: &options.immutable },
             carry: self.carry,

@@ -2,7 +2,7 @@
 //! those that do nothing.
 
 use crate::plan::fixups::{Fixup, Fixups, Value};
-use crate::plan::idle::{self, MergedCode};
+use crate::plan::idle::{self, IdleFinalizer, MergedCode};
 use crate::plan::layout::{Layout, Member};
 use image::elf::spec;
 use loader::Graph;
@@ -24,6 +24,8 @@ pub(crate) struct Functions {
     pub(crate) fini: Vec<Value>,
     /// How many do nothing, and are left out.
     pub(crate) idle: usize,
+    /// Words of modules that only these would read: their handles.
+    pub(crate) unread: Vec<BundleVa>,
 }
 
 impl Functions {
@@ -60,7 +62,14 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
         early.extend(busy(first, |at| idle::is_idle_initializer(&code, at)));
         let late = !is_program && alone;
         let end = if late { &mut functions.library_finalizers } else { &mut functions.fini };
-        end.extend(busy(last, |at| idle::is_idle_finalizer(&code, at)));
+        let unread = &mut functions.unread;
+        end.extend(busy(last, |at| {
+            let idle = idle::idle_finalizer(&code, at);
+            if let Some(IdleFinalizer::KnowsHandle(handle)) = idle {
+                unread.push(handle);
+            }
+            idle.is_some()
+        }));
         functions.idle += before + all - functions.count();
         if is_program {
             let early = array(spec::DT_PREINIT_ARRAY, spec::DT_PREINIT_ARRAYSZ);
@@ -86,13 +95,16 @@ pub(crate) fn of_plugins(
         let last = one(spec::DT_FINI).into_iter();
         let last = last.chain(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ)).collect();
         functions.init.extend(busy(first, |at| idle::is_idle_initializer(&code, at)));
-        functions.fini.extend(busy(last, |at| idle::is_idle_finalizer(&code, at)));
+        functions.fini.extend(busy(last, |at| idle::idle_finalizer(&code, at).is_some()));
     }
     functions
 }
 
 /// Those that do something.
-fn busy(functions: Vec<Value>, is_idle: impl Fn(BundleVa) -> bool) -> impl Iterator<Item = Value> {
+fn busy(
+    functions: Vec<Value>,
+    mut is_idle: impl FnMut(BundleVa) -> bool,
+) -> impl Iterator<Item = Value> {
     functions
         .into_iter()
         .filter(move |function| !matches!(function, Value::Address(at) if is_idle(*at)))

@@ -12,6 +12,7 @@ use crate::choose::members::Membership;
 use crate::error::DeclineReason;
 use crate::plan::parts::{join, mapped_parts, spare_headers};
 use crate::plan::tls::TlsLayout;
+use crate::plan::written;
 use image::elf::Loadable;
 use image::elf::loadable::alignment;
 use image::elf::records::{FileHeader, ProgramHeader};
@@ -119,6 +120,12 @@ pub(crate) struct Layout<'a> {
     pub(crate) left: FxHashSet<SymbolRef>,
     /// Definitions that files of plug-ins know by names of their own, so that no other is found before them.
     pub(crate) aliases: Option<&'a FxHashMap<SymbolRef, Vec<u8>>>,
+    /// It will be loaded at a multiple of a large page, and relocated there.
+    copies_large_pages: bool,
+}
+
+fn have_large_pages<'p>(mut parts: impl Iterator<Item = &'p ProgramHeader>) -> bool {
+    parts.any(|part| part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE)
 }
 
 /// Bases that were chosen.
@@ -154,14 +161,15 @@ impl<'a> Layout<'a> {
         let joined = join(&mut parts)?;
         // Where it moves, constants are relocated at every start.
         let is_fixed = bases.unmoved || bases.low > BundleVa::ZERO;
+        let is_bundle = merged.first().is_some_and(|(id, _)| *id == ModuleId::PROGRAM);
+        let copies_large_pages = is_bundle && !is_fixed && have_large_pages(parts.iter().flatten());
         let spare_headers = if is_fixed { spare_headers(&parts) } else { 0 };
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS + spare_headers;
         let blocks = merged.iter().map(|(_, module)| module.image.segment(spec::PT_TLS));
         let tls = TlsLayout::new(blocks);
         let room = align_up((FileHeader::SIZE + header_count * ProgramHeader::SIZE) as u64, PAGE);
         // A file of plug-ins that has no large pages need not have room for them.
-        let is_bundle = merged.first().is_some_and(|(id, _)| *id == ModuleId::PROGRAM);
-        let is_large = is_bundle || parts.iter().flatten().any(holds_large_page);
+        let is_large = is_bundle || have_large_pages(parts.iter().flatten());
         let unit = if is_large { LARGE_PAGE } else { PAGE };
         let (base, low) = program_base(&parts[0], room, bases)?;
         let mut layout = Layout {
@@ -176,6 +184,7 @@ impl<'a> Layout<'a> {
             unit,
             left: FxHashSet::default(),
             aliases: None,
+            copies_large_pages,
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
             layout.of_module[id.index()] = Some(at);
@@ -202,6 +211,11 @@ impl<'a> Layout<'a> {
             // Own address and new address are the same modulo the alignment, file offset and distance from
             // where the file begins modulo a large page, too.
             let base = align_up(self.end.0.wrapping_sub(low.0), unit);
+            let base = if self.copies_large_pages {
+                written::base(&module.image, base, unit)
+            } else {
+                base
+            };
             let free = self.file_end.0.wrapping_sub(low.0);
             (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(self.unit)))
         };
@@ -229,7 +243,7 @@ impl<'a> Layout<'a> {
 
     /// Whether a part that nobody writes to holds a whole large page, wherever it begins.
     pub(crate) fn has_large_pages(&self) -> bool {
-        self.members.iter().flat_map(|member| &member.parts).any(holds_large_page)
+        have_large_pages(self.members.iter().flat_map(|member| &member.parts))
     }
 
     /// Where program headers end at the latest.
@@ -268,11 +282,6 @@ impl<'a> Layout<'a> {
     pub(crate) fn member(&self, module: ModuleId) -> Option<&Member<'a>> {
         self.of_module[module.index()].map(|at| &self.members[at])
     }
-}
-
-/// Whether a part that nobody writes to holds a whole large page, wherever it begins.
-fn holds_large_page(part: &ProgramHeader) -> bool {
-    part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE
 }
 
 /// What is added to the program's addresses, and the address at which the file begins.

@@ -18,6 +18,7 @@ pub(crate) mod preamble;
 pub(crate) mod references;
 mod symlinks;
 mod tls;
+pub(crate) mod written;
 
 use crate::carry::Carry;
 use crate::choose::members::Membership;
@@ -52,6 +53,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) bases: Bases,
     /// ET_EXEC: nothing moves.
     pub(crate) fixed: bool,
+    /// Constants are mapped together with code.
+    pub(crate) join: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
     /// What the environment will tell the loader; otherwise as now.
@@ -65,6 +68,11 @@ pub(crate) struct BundleSpec<'a> {
 }
 
 impl BundleSpec<'_> {
+    /// Whether the preamble has something to do before the loader relocates the bundle.
+    pub(crate) fn starts_early(&self) -> bool {
+        !self.fixed || self.read_ahead.is_some()
+    }
+
     /// A variable that the loader will see.
     pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
         match self.set {
@@ -103,6 +111,13 @@ pub(crate) struct Plan<'a> {
     pub(crate) entry: BundleVa,
 }
 
+impl Plan<'_> {
+    /// Whether the preamble has something to do before the loader relocates the file: not in one of plug-ins.
+    pub(crate) fn starts_early(&self) -> bool {
+        self.layout.has_program() && self.spec.starts_early()
+    }
+}
+
 /// Thinks it out.
 pub(crate) fn plan<'a>(
     graph: &'a Graph,
@@ -115,6 +130,7 @@ pub(crate) fn plan<'a>(
     let mut layout = layout;
     let mut fixups = fixups::collect(graph, relocated, &layout)?;
     let functions = initializers::collect(graph, &layout, &fixups);
+    fixups.leave(&functions.unread);
     let program_stubs = fixups::program_stubs(layout.program().image);
     let mut outside = Outside::default();
     if spec.fixed {

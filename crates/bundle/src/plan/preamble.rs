@@ -121,7 +121,7 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData, names: usize) -> Add
         },
         slots: offset(own.reserved.slots.start),
         stubs: stubs(layout, own),
-        ahead: None,
+        early: None,
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) fn plan<'a>(
         own_name: OsStr::new(&names[number]),
         bases: FREE,
         fixed: false,
+        join: false,
         read_ahead: None,
         set: None,
         check: Check { kind: purpose.check, immutable: &[] },

@@ -8,7 +8,7 @@ use crate::plan::file_order::FileOrder;
 use crate::plan::layout::{Member, PAGE, page_start};
 use crate::plan::own_data::Extent;
 use crate::read_ahead::{PagesAhead, TouchedSource};
-use crate::tables::Table;
+use crate::tables::{RELATIVE_SECTION, Table, written};
 use image::elf::spec;
 use model::bundle::BundleReadAhead;
 use model::{BundleVa, Disk, FileOffset, Va};
@@ -155,7 +155,7 @@ fn samples(whole: &Whole<'_>, own: &Pages) -> Vec<AheadPage> {
     let sample = |page: u64| {
         let part = mapped.iter().find(|part| part.file.contains(&page))?;
         let address = page.wrapping_add(part.distance) * PAGE;
-        let offset = address.wrapping_sub(whole.plan.layout.preamble().0) as i64;
+        let offset = written::offset(whole.plan, BundleVa(address));
         Some(AheadPage { offset, file_offset: page * PAGE })
     };
     own.spread(SAMPLES).filter_map(sample).collect()
@@ -205,7 +205,12 @@ fn of_bundle(whole: &Whole<'_>, pages: &mut Pages) {
         let header = &table.section.header;
         let is_read = matches!(
             table.section.name.as_str(),
-            ".rela.dyn" | ".relr.dyn" | ".gnu.version_d" | ".gnu.version_r" | ".interp"
+            ".rela.dyn"
+                | RELATIVE_SECTION
+                | written::SECTION
+                | ".gnu.version_d"
+                | ".gnu.version_r"
+                | ".interp"
         );
         if is_read {
             pages.add(header.offset.0, header.offset.0 + header.size, 0);
@@ -299,11 +304,6 @@ fn beside(plan: &Plan<'_>, ahead: &PagesAhead) -> BTreeMap<usize, Pages> {
         }
     }
     files
-}
-
-/// Where the list is, from the preamble.
-pub(crate) fn offset(plan: &Plan<'_>, address: BundleVa) -> i64 {
-    address.0.wrapping_sub(plan.layout.preamble().0) as i64
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::plan::Plan;
 use crate::plan::own_data::Extent;
 use crate::plugins::stays_loaded;
-use crate::tables::Tables;
+use crate::tables::{RELATIVE_SECTION, Tables};
 use image::elf::loadable::Section;
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
@@ -81,8 +81,8 @@ pub(crate) fn entries(
     if tables.relocations.relative_others > 0 {
         all.push((DT_RELACOUNT, tables.relocations.relative_others as u64));
     }
-    // What is read ahead is relocated by the preamble.
-    let packed = tables.find_table(".relr.dyn").filter(|_| plan.spec.read_ahead.is_none());
+    // Those of a bundle the preamble applies.
+    let packed = tables.find_table(RELATIVE_SECTION).filter(|_| !plan.layout.has_program());
     if let Some(packed) = packed {
         all.push((DT_RELR, packed.address().0));
         all.push((DT_RELRSZ, packed.section.header.size));

@@ -8,7 +8,7 @@ use crate::plan::own_data::Extent;
 use crate::plan::parts::continues;
 use crate::tables::sections;
 use crate::tables::strings::Strings;
-use crate::tables::{Table, Tables, debug_symbols, gaps, relative_words};
+use crate::tables::{Table, Tables, debug_symbols, gaps, joined, relative_words};
 use image::elf::loadable::Section;
 use image::elf::records::{FileHeader, ProgramHeader, SectionHeader, SymbolEntry};
 use image::elf::spec;
@@ -176,6 +176,9 @@ fn mapped(own: &Own<'_>, tables: &Tables) -> Vec<ProgramHeader> {
         }
         continues
     });
+    if own.plan.spec.join {
+        joined::join(&mut all);
+    }
     all
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod debug_symbols;
 pub(crate) mod dynamic;
 mod gaps;
 pub(crate) mod headers;
+mod joined;
 pub(crate) mod relative_words;
 pub(crate) mod relocations;
 pub(crate) mod sections;
@@ -13,6 +14,7 @@ mod strings;
 mod symbols;
 mod unwind;
 mod versions;
+pub(crate) mod written;
 
 use crate::choose::members;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
@@ -32,6 +34,7 @@ use model::bundle::BundleReadAhead;
 use model::text::name as name_of;
 use model::{BundleVa, FileOffset, SymbolIndex, Va};
 use relocations::Relocations;
+use startup::WrittenPages;
 use std::os::unix::ffi::OsStrExt;
 use strings::Strings;
 use symbols::Symbols;
@@ -46,7 +49,9 @@ pub(crate) const BUILD_ID: &str = ".note.gnu.build-id";
 pub(crate) const BUILD_ID_BYTES: usize = 20;
 pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID_BYTES;
 /// Name of the local symbol.
-const LOCAL_SYMBOL: &str = "headstart_read_ahead";
+const LOCAL_SYMBOL: &str = "headstart_early";
+/// Section of packed relocations, which the preamble applies.
+pub(crate) const RELATIVE_SECTION: &str = ".relr.dyn";
 
 /// A table and its section.
 pub(crate) struct Table {
@@ -69,6 +74,8 @@ pub(crate) struct Tables {
     pub(crate) sections: Vec<Section>,
     pub(crate) order: FileOrder,
     pub(crate) relocations: Relocations,
+    /// How many ranges of pages are copied before that, and how many of them are large pages.
+    pub(crate) written_counts: (u64, u64),
     /// The chain of names for the loader, in the bundle's own data.
     pub(crate) chain: Vec<Fixup>,
     /// What is read ahead, in figures.
@@ -158,8 +165,12 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
             tables.add(name, kind, entry, 8, bytes);
         }
     }
+    let written = written::pages(plan, &relocations);
+    if written != WrittenPages::default() {
+        tables.add(written::SECTION, spec::SHT_PROGBITS, 0, 8, written.bytes());
+    }
     if !plan.spec.fixed && !relocations.relative.is_empty() {
-        tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
+        tables.add(RELATIVE_SECTION, spec::SHT_RELR, 8, 8, relocations.packed());
     }
     if plan.layout.has_program() {
         // The kernel reads the page of the interpreter's name, and with it the strings that come first.
@@ -173,7 +184,9 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let read_ahead = read_ahead.map(|read_ahead| tables.fill_list(plan, &order, read_ahead));
     let (all, sections) = (tables.all, sections::of_members(&plan.layout, &order));
     let dynamic = Vec::new();
-    let mut tables = Tables { all, dynamic, sections, order, relocations, chain, read_ahead };
+    let written_counts = written.counts();
+    let mut tables =
+        Tables { all, dynamic, sections, order, relocations, written_counts, chain, read_ahead };
     tables.dynamic = dynamic::entries(plan, &tables, &needed, &search);
     dynamic::add_sections(plan, &mut tables);
     Ok(tables)
@@ -211,15 +224,15 @@ fn symbols(
     symbols::build(&plan.exports, &plan.fixups.references, versions, strings, local, section)
 }
 
-/// The code that reads ahead, which the first relocation has the loader call.
+/// The code that relocates the bundle, which the first relocation has the loader call.
 fn local_symbol(plan: &Plan<'_>, name: u32, section: u16) -> SymbolEntry {
-    let kind = if plan.spec.read_ahead.is_some() { spec::STT_GNU_IFUNC } else { spec::STT_FUNC };
+    let kind = if plan.starts_early() { spec::STT_GNU_IFUNC } else { spec::STT_FUNC };
     SymbolEntry {
         name,
         info: symbol_info(spec::STB_LOCAL, kind),
         visibility: spec::STV_DEFAULT,
         section,
-        value: plan.layout.preamble().0 + startup::ahead(),
+        value: plan.layout.preamble().0 + startup::early(),
         size: 0,
     }
 }
@@ -259,7 +272,7 @@ fn relocations(plan: &Plan<'_>, chain: &[Fixup], of_exports: &[SymbolIndex]) -> 
     let copies = copies.chain(more);
     let all = plan.fixups.all.iter().chain(&plan.own.fixups).chain(chain).copied();
     let mut relocations = Relocations::new(all, copies, plan.spec.fixed);
-    if plan.spec.read_ahead.is_some() {
+    if plan.starts_early() {
         relocations.begin_with(SymbolIndex(1), plan.own.finish);
     }
     relocations

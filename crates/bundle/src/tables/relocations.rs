@@ -1,5 +1,5 @@
-//! Relocations that are left for a launch: packed ones (RELR) for addresses that move, and the
-//! rest in the order in which they must be done.
+//! Relocations that are left for a launch: packed ones (RELR) for addresses that move, which the preamble applies, and
+//! the rest, for the loader, in the order in which they must be done.
 
 use crate::plan::Plan;
 use crate::plan::fixups::{Fixup, Value};
@@ -10,7 +10,7 @@ use image::elf::spec;
 use model::{BundleVa, SymbolIndex, Va};
 use std::collections::BTreeSet;
 
-/// What the loader relocates.
+/// What is relocated at a start.
 #[derive(Default)]
 pub(crate) struct Relocations {
     /// Addresses of words that hold addresses of the bundle, sorted. Where it moves, multiples of
@@ -20,7 +20,7 @@ pub(crate) struct Relocations {
     others: Vec<Rela>,
     /// How many of them, at the beginning, only add the base (DT_RELACOUNT).
     pub(crate) relative_others: usize,
-    /// The first behind those, whose resolver reads ahead.
+    /// The first behind those, whose resolver relocates the bundle.
     first: Option<Rela>,
 }
 
@@ -108,7 +108,14 @@ impl Relocations {
         relative.iter().chain(&self.first).chain(others).flat_map(Rela::bytes).collect()
     }
 
-    /// DT_RELR.
+    /// Addresses of all words that are written, but for what is copied into data.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = BundleVa> {
+        let others = self.others.iter().chain(&self.first);
+        let others = others.filter(|relocation| parts(relocation).0 != spec::R_X86_64_COPY);
+        self.relative.iter().copied().chain(others.map(|relocation| BundleVa(relocation.offset.0)))
+    }
+
+    /// RELR.
     pub(crate) fn packed(&self) -> Vec<u8> {
         let addresses = self.relative.iter().map(|at| Va(at.0));
         relr::encode(addresses).into_iter().flat_map(u64::to_le_bytes).collect()

@@ -47,6 +47,7 @@ pub(crate) fn of(
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         program: text(program),
         fixed: options.fixed,
+        join: options.join,
         outside: options.outside.clone(),
         check: options.check,
         immutable: options.immutable.iter().map(text).collect(),
@@ -69,6 +70,7 @@ pub(crate) fn of(
 pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
     BundleOptions {
         fixed: manifest.fixed,
+        join: manifest.join,
         outside: manifest.outside.clone(),
         read_ahead: None,
         disk: None,

@@ -7,15 +7,14 @@ use crate::plan::fixups::{Copied, Fixup, Value};
 use crate::plan::layout::Member;
 use crate::plan::own_data::Extent;
 use crate::plan::preamble::addresses;
-use crate::tables::ahead;
 use crate::tables::headers::Headers;
-use crate::tables::{Table, Tables};
+use crate::tables::{RELATIVE_SECTION, Table, Tables, ahead, written};
 use image::elf::records::{DynamicEntry, ProgramHeader};
 use image::elf::spec;
 use model::{BundleVa, FileOffset, Va};
 use os::copy::{CopyError, copy_range};
 use rayon::prelude::*;
-use startup::{Addresses, AheadAddresses, Functions};
+use startup::{Addresses, EarlyAddresses, Functions};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -51,16 +50,20 @@ pub(crate) fn write(
 }
 
 fn preamble(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
-    let offset = |table: &Table| ahead::offset(plan, table.address());
+    let offset = |table: &Table| written::offset(plan, table.address());
     let packed = tables
-        .find_table(".relr.dyn")
+        .find_table(RELATIVE_SECTION)
         .map(|table| Functions { offset: offset(table), count: table.section.header.size / 8 });
-    let ahead = tables.find_table(ahead::LIST_SECTION).map(|list| AheadAddresses {
-        list: offset(list),
+    let list = tables.find_table(ahead::LIST_SECTION).map(offset);
+    let pages = tables.find_table(written::SECTION).map(offset);
+    let early = plan.starts_early().then(|| EarlyAddresses {
+        list,
+        written: pages.unwrap_or_default(),
+        written_counts: tables.written_counts,
         packed: packed.unwrap_or_default(),
         own_address: plan.layout.preamble().0,
     });
-    let addresses = Addresses { ahead, ..addresses(&plan.layout, &plan.own, plan.own_names) };
+    let addresses = Addresses { early, ..addresses(&plan.layout, &plan.own, plan.own_names) };
     plan.preamble.clone().bytes(&addresses)
 }
 

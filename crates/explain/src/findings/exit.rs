@@ -8,6 +8,9 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = *context.shares.wholes.get(&Phase::Exit)?;
     let mut logged: Vec<(&str, f64)> =
         context.records.finalizers.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
+    let bundles = context.explanation.bundles.iter().filter(|one| context.counts(&one.path));
+    let merged = bundles.filter_map(|bundle| bundle.remains.as_ref()).flat_map(|it| &it.by_library);
+    logged.extend(merged.filter_map(|one| Some((one.path.as_deref()?, one.finalize_us.get()?))));
     logged.sort_by(|a, b| b.1.total_cmp(&a.1));
     if !context.records.exit_called {
         // Another launch ran them, if any did.

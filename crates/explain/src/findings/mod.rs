@@ -6,6 +6,7 @@
 //! every process counts to one part of the launch only ([`scopes`]), and every time of a part to
 //! one cause ([`shares`]). A remedy names only what exists today.
 
+mod bundle_start;
 mod cold_reads;
 mod compressed_image;
 mod cpuid;
@@ -79,8 +80,9 @@ pub(crate) struct Context<'a> {
 type Finder = fn(&Context) -> Option<Finding>;
 
 /// About processes, or without a time that could count twice: once for the whole launch.
-const OF_LAUNCH: [Finder; 8] = [
+const OF_LAUNCH: [Finder; 9] = [
     stale_bundle::find,
+    bundle_start::find,
     launcher_chain::find,
     helper_processes::find,
     cold_reads::find,
@@ -108,9 +110,9 @@ const OF_PHASE: [Finder; 10] = [
 const OF_PHASES: [fn(&Context) -> Vec<Finding>; 4] =
     [cpuid::find, waits::find, file_storms::find, page_faults::find];
 
-/// Every finding that applies, costliest first; those without a cost last. That a bundle did not
-/// run comes before all else. `records` gives what is
-/// known of a part of the launch.
+/// Every finding that applies, costliest first; those without a cost last. That a bundle did not run comes
+/// before all else, and what remains of its start where it did. `records` gives what is known of a part of
+/// the launch.
 pub(crate) fn find_all(
     explanation: &Explanation,
     inputs: &Inputs,
@@ -131,8 +133,12 @@ pub(crate) fn find_all(
     }
     let cost = |finding: &Finding| finding.cost_us.get().unwrap_or(f64::NEG_INFINITY);
     all.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
-    // What was launched is not what ran.
-    all.sort_by_key(|finding| finding.id != stale_bundle::ID);
+    // What was launched is not what ran; what remains of a bundle's start is told before its parts.
+    all.sort_by_key(|finding| match finding.id.as_str() {
+        stale_bundle::ID => 0,
+        bundle_start::ID => 1,
+        _ => 2,
+    });
     all
 }
 

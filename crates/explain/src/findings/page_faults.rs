@@ -1,7 +1,8 @@
 //! The findings on pages that the kernel maps at first touch, by phase.
 
+use super::relocations::written;
 use super::shares::{elsewhere, faults_in};
-use super::{Context, Scope, total};
+use super::{Context, Scope};
 use model::figures::{count, plural};
 use model::{Finding, Phase, Reading};
 use std::collections::BTreeMap;
@@ -70,7 +71,7 @@ fn price(context: &Context, faults: u64) -> Option<String> {
 }
 
 fn copied(context: &Context) -> Option<String> {
-    let pages = total(&context.modules_at_start(), |facts| facts.relocated_pages);
+    let pages = written(context, &context.modules_at_start());
     let size = plural(pages, "page", "pages");
     (pages > 0).then(|| format!("relocations write to {size}, each of which is copied"))
 }

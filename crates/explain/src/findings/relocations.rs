@@ -47,7 +47,7 @@ fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
     let loaded = modules.iter().filter(|m| m.path != m.program && m.merged_in.is_none());
     let loaded: BTreeSet<&str> = loaded.map(|module| module.path.as_str()).collect();
     let files = plural(loaded.len() as u64, "library", "libraries");
-    let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
+    let (symbols, relative) = (total(modules, eager), relative(context, modules));
     let programs = match context.scope {
         Scope::Program => "the program",
         _ => "these programs",
@@ -61,7 +61,11 @@ fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
     } else {
         let symbols = plural(symbols, "symbol reference", "symbol references");
         let relative = plural(relative, "address", "addresses");
-        format!("the loader binds {symbols} and adjusts {relative} in {place}")
+        match modules.iter().any(|module| !module.merged.is_empty()) {
+            // The loader or the bundle itself.
+            true => format!("{symbols} bound and {relative} adjusted in {place}"),
+            false => format!("the loader binds {symbols} and adjusts {relative} in {place}"),
+        }
     };
     format!("{}: {work}", context.of_launch(cost))
 }
@@ -76,15 +80,15 @@ fn evidence(context: &Context, modules: &[&ModuleReport]) -> Vec<String> {
                     "{name}: {}; {}, {}, {}",
                     duration(us),
                     plural(eager(facts), "symbol", "symbols"),
-                    plural(facts.relative_relocations, "address", "addresses"),
-                    plural(facts.relocated_pages, "page", "pages"),
+                    plural(relative(context, &[module]), "address", "addresses"),
+                    plural(written(context, &[module]), "page", "pages"),
                 ),
                 None => format!("{name}: {}", duration(us)),
             }
         })
         .collect();
     lines.extend(merged(modules));
-    let pages = total(modules, |facts| facts.relocated_pages);
+    let pages = written(context, modules);
     if pages > 0 {
         let size = bytes(pages * 4096);
         let pages = plural(pages, "page", "pages");
@@ -94,6 +98,24 @@ fn evidence(context: &Context, modules: &[&ModuleReport]) -> Vec<String> {
         lines.extend(bind_now(modules));
     }
     lines
+}
+
+/// Addresses that are adjusted, by the loader or by a bundle itself.
+fn relative(context: &Context, modules: &[&ModuleReport]) -> u64 {
+    let contents = modules.iter().filter_map(|m| context.inputs.contents.get(&m.path));
+    let by_bundles: u64 = contents.map(|contents| contents.adjusts_itself).sum();
+    total(modules, |facts| facts.relative_relocations) + by_bundles
+}
+
+/// Pages that relocations write to, whoever applies them.
+pub(super) fn written(context: &Context, modules: &[&ModuleReport]) -> u64 {
+    let pages = |module: &&ModuleReport| {
+        let bundle = context.inputs.contents.get(&module.path).and_then(|contents| contents.work);
+        let own = bundle.map(|work| work.relocated_pages);
+        own.or_else(|| Some(module.facts.value()?.relocated_pages)).unwrap_or(0)
+    };
+    let with_facts = modules.iter().filter(|module| module.facts.value().is_some());
+    with_facts.map(pages).sum()
 }
 
 /// Which merged libraries the relocations of a bundle are for.
@@ -113,16 +135,18 @@ fn bundle(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
     let module = modules.iter().find(|module| !module.merged.is_empty())?;
     let facts = module.facts.value()?;
     let contents = context.inputs.contents.get(&module.path)?;
-    let most = facts.relative_relocations > facts.symbolic_relocations
-        && facts.relative_relocations * 2 > total(modules, |facts| facts.relative_relocations);
+    let own = facts.relative_relocations + contents.adjusts_itself;
+    let most = own > facts.symbolic_relocations && own * 2 > relative(context, modules);
     if facts.kind != ImageKind::PositionIndependentExecutable || !most {
         return None;
     }
     let (folder, program) = (contents.folder.clone()?, contents.original.clone()?);
+    let told = context.explanation.bundles.iter();
+    let told = told.filter(|bundle| bundle.path == module.path).any(|it| it.remains.is_some());
     let again = ExplainAdvice::RenewBundle { folder, program, fixed: true };
+    let again = if told { String::new() } else { format!(": {}", (context.words)(again)) };
     Some(format!(
-        "At fixed addresses, no address of the bundle has to be adjusted, but ASLR is lost: {}.",
-        (context.words)(again)
+        "At fixed addresses, no address of the bundle has to be adjusted, but ASLR is lost{again}."
     ))
 }
 

@@ -556,6 +556,7 @@ fn findings_are_ranked_by_cost() {
     assert_eq!(ids, ["relocations", "initialisers", "libraries", "cold-reads"]);
 }
 
+mod bundled;
 mod processes;
 mod scattered;
 mod unpacked;

@@ -1,14 +1,17 @@
 //! Bundles among the files of a launch: what is in them, and whether they would run now.
 
+use super::bundle_work::BundleWork;
 use crate::inputs::Inputs;
 use image::elf::records::ProgramHeader;
 use image::elf::{Loadable, relr};
 use model::{
-    BundleContents, BundleDifference, BundlePart, BundleStart, Command, FileOffset, MarkKind,
-    PartWork, Va, text,
+    BundleContents, BundleDifference, BundleFinish, BundlePart, BundleStart, Command, FileOffset,
+    MarkKind, PartWork, Va, text,
 };
-use startup::{Answer, LOADER_VARIABLES, PreambleOutline, TRACE_ANSWERS, TRACE_VARIABLE};
-use std::collections::{BTreeMap, BTreeSet};
+use startup::{
+    Answer, Functions, LOADER_VARIABLES, PreambleOutline, TRACE_ANSWERS, TRACE_VARIABLE,
+};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
@@ -65,32 +68,43 @@ fn contents(path: &str) -> Option<BundleContents> {
         let path = text::text(module.path.as_ref()?);
         Some((path, at(module.start)..at(module.end)))
     });
-    let libraries: Vec<(String, Range<Va>)> = libraries.collect();
-    let functions = functions(&image, at(outline.initializers.offset), outline.initializers.count);
-    let within = |function: &Va| libraries.iter().position(|(_, range)| range.contains(function));
-    let initializers: Vec<Option<usize>> = functions.iter().map(within).collect();
+    let mut libraries: Vec<(String, Range<Va>)> = libraries.collect();
+    libraries.sort_by_key(|(_, range)| range.start);
+    let of_libraries = |array: Functions| -> Vec<Option<usize>> {
+        let functions = functions(&image, at(array.offset), array.count);
+        let within = |function: &Va| libraries.iter().position(|(_, at)| at.contains(function));
+        functions.iter().map(within).collect()
+    };
+    let initializers = of_libraries(outline.initializers);
+    let mut finalized = of_libraries(outline.finalizers);
+    finalized.reverse();
     let packed = packed(&image, at(outline.packed.offset), outline.packed.count);
-    let mut contents = BundleContents {
+    let work = BundleWork::of(&image, &libraries, &packed, &initializers);
+    Some(BundleContents {
         original: Some(text::text(&outline.original)),
         instead: outline.instead.as_ref().map(text::text),
-        libraries: parts(&image, libraries, &packed),
+        libraries: parts(&image, libraries, &work.libraries),
         finalizers: outline.finalizers.count,
+        finalized,
+        work: Some(work.all),
+        own_work: work.own,
+        adjusts_itself: packed.len() as u64,
+        found_functions: outline.filled,
         start: Some(BundleStart {
             path: path.to_owned(),
             check: at(outline.check),
             read_ahead: outline.read_ahead.map(at),
             initialized: at(outline.initialized),
+            finish: outline.finish.map(|finish| BundleFinish {
+                begin: at(finish.begin),
+                finalized: at(finish.finalized),
+                next: at(finish.next),
+            }),
         }),
         difference: None,
         folder: folder(path),
         initializers,
-    };
-    for library in contents.initializers.iter().flatten() {
-        if let Some(part) = contents.libraries.get_mut(*library) {
-            part.work.initializers += 1;
-        }
-    }
-    Some(contents)
+    })
 }
 
 /// What the check at a start finds now: the bundle itself is asked, here and nowhere else. None where
@@ -119,7 +133,10 @@ fn folder(path: &str) -> Option<String> {
 
 /// What the names of the sections tell of a bundle that another version of headstart has made.
 fn by_sections(image: &Loadable, path: &str) -> BundleContents {
-    let libraries = parts(image, image::elf::merged_at(image), &[]);
+    let mut libraries = image::elf::merged_at(image);
+    libraries.sort_by_key(|(_, range)| range.start);
+    let work = BundleWork::of(image, &libraries, &[], &[]);
+    let libraries = parts(image, libraries, &work.libraries);
     BundleContents { libraries, folder: folder(path), ..BundleContents::default() }
 }
 
@@ -140,32 +157,17 @@ fn packed(image: &Loadable, table: Va, count: u64) -> Vec<Va> {
     relr::decode(words.take(usize::try_from(count).unwrap_or(usize::MAX))).collect()
 }
 
-/// The libraries at these addresses, with what is in the file of each and what is done for it.
-fn parts(image: &Loadable, libraries: Vec<(String, Range<Va>)>, own: &[Va]) -> Vec<BundlePart> {
-    let mut libraries = libraries;
-    libraries.sort_by_key(|(_, range)| range.start);
-    let mut work = vec![(PartWork::default(), BTreeSet::new()); libraries.len()];
-    let mut count = |address: Va, symbolic: bool| {
-        let next = libraries.partition_point(|(_, range)| range.start <= address);
-        let Some(index) = next.checked_sub(1) else { return };
-        if libraries.get(index).is_some_and(|(_, range)| range.contains(&address))
-            && let Some((work, pages)) = work.get_mut(index)
-        {
-            work.relocations += 1;
-            work.symbolic_relocations += u64::from(symbolic);
-            pages.insert(address.0 >> 12);
-        }
-    };
-    image.relocations().for_each(|one| count(one.offset, one.symbol.is_some()));
-    image.packed_addresses().for_each(|address| count(address, false));
-    own.iter().for_each(|address| count(*address, false));
+/// The libraries at these addresses, with where each is in the file and what is done for it.
+fn parts(
+    image: &Loadable,
+    libraries: Vec<(String, Range<Va>)>,
+    work: &[PartWork],
+) -> Vec<BundlePart> {
     let loaded: Vec<&ProgramHeader> = image.segments().iter().filter(|one| one.loads()).collect();
-    let part =
-        |((path, range), (work, pages)): ((String, Range<Va>), (PartWork, BTreeSet<u64>))| {
-            let places = loaded.iter().filter_map(|segment| place(segment, &range)).collect();
-            let relocated_pages = pages.len() as u64;
-            BundlePart { path, places, work: PartWork { relocated_pages, ..work } }
-        };
+    let part = |((path, range), work): ((String, Range<Va>), &PartWork)| {
+        let places = loaded.iter().filter_map(|segment| place(segment, &range)).collect();
+        BundlePart { path, places, work: *work }
+    };
     libraries.into_iter().zip(work).map(part).collect()
 }
 

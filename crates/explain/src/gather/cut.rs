@@ -54,6 +54,8 @@ fn trace_at(mut trace: PhaseTrace, at_us: f64) -> PhaseTrace {
         for image in &mut process.images {
             image.marks.retain(|mark| mark.at_us <= at_us);
             image.steps.retain(|(_, step_us)| *step_us <= at_us);
+            let marks = &image.marks;
+            image.memory.retain(|memory| marks.iter().any(|mark| mark.kind == memory.at));
         }
         process.images.retain(|image| !image.marks.is_empty());
     }
@@ -108,6 +110,7 @@ mod tests {
                 marks: marks.map(|(kind, at_us)| Mark { kind, at_us: started_us + at_us }).to_vec(),
                 notes: Vec::new(),
                 steps: Vec::new(),
+                memory: Vec::new(),
             }],
         };
         let whole = PhaseTrace {
@@ -138,6 +141,7 @@ mod tests {
             marks,
             notes: Vec::new(),
             steps: Vec::new(),
+            memory: Vec::new(),
         };
         let (pid, parent, images) = (1, None, vec![image]);
         let process = TracedProcess { pid, parent, started_us: 0.0, ended_us: 1000.0, images };

@@ -3,6 +3,7 @@
 //! Each record is taken in launches of its own, so that one does not disturb another. Untraced
 //! launches are made in turns with those that give the phases; both are pinned alike.
 
+mod bundle_work;
 mod bundles;
 mod callers;
 mod cut;
@@ -172,6 +173,7 @@ impl Recorder<'_> {
         if starts.is_empty() {
             return Ok(());
         }
+        inputs.memory_prices = reading(os::faults::memory_prices());
         self.step.total += 1;
         self.next("timing initializers", launching)?;
         if let Reading::Unavailable { reason, remedy } = &inputs.phase_traces {

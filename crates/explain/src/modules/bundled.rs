@@ -8,7 +8,9 @@ use crate::names::base_name;
 use crate::phases::Life;
 use crate::start::{StartShares, StartTimes, shares, times};
 use crate::time::{ns, us};
-use model::{BundlePart, FileOffset, ModuleReport, PartWork, Phase, Reading};
+use model::{
+    BundleContents, BundlePart, ElfFacts, FileOffset, ModuleReport, PartWork, Phase, Reading,
+};
 use std::collections::BTreeMap;
 
 /// The bundles of a launch that ran, by file, and how the start of each divides its time. One that
@@ -78,7 +80,7 @@ impl Bundled {
         });
         ModuleReport {
             map_us: apart("the kernel maps it during exec with", &program),
-            relocate_us: apart("the loader relocates it as a part of", &program),
+            relocate_us: apart("it is relocated as a part of", &program),
             init_us: match init {
                 Some(init) => Reading::Value(us(ns(init))),
                 None => self.missing(&program),
@@ -139,20 +141,29 @@ pub(super) fn merged(inputs: &Inputs, path: &str) -> Vec<String> {
     }
 }
 
-/// What each start of a bundle does that is not for one of its libraries.
+/// What each start of a bundle does that is not for one of its libraries; the program's own initializers are
+/// called by its start code.
 pub(super) fn own_work(inputs: &Inputs, bundled: &Bundled, path: &str) -> Option<PartWork> {
     let contents = inputs.contents.get(path).filter(|_| bundled.paths().any(|own| own == path))?;
     let facts = inputs.facts.get(path)?.as_ref().ok()?;
+    if contents.work.is_none() {
+        return Some(counted_by_loader(contents, facts));
+    }
+    // The check is called as an initializer.
+    let own = facts.initializers.saturating_sub(1);
+    Some(PartWork { initializers: contents.own_work.initializers + own, ..contents.own_work })
+}
+
+/// What the loader does for a bundle of another version without what it does for its libraries.
+fn counted_by_loader(contents: &BundleContents, facts: &ElfFacts) -> PartWork {
     let rest = |all: u64, figure: fn(&PartWork) -> u64| {
         let parts: u64 = contents.libraries.iter().map(|library| figure(&library.work)).sum();
         all.saturating_sub(parts)
     };
-    // The check is called as an initializer.
-    let check = u64::from(contents.start.is_some());
-    Some(PartWork {
+    PartWork {
         relocations: rest(facts.relocation_count(), |work| work.relocations),
         symbolic_relocations: rest(facts.symbolic_relocations, |work| work.symbolic_relocations),
         relocated_pages: rest(facts.relocated_pages, |work| work.relocated_pages),
-        initializers: facts.initializers.saturating_sub(check),
-    })
+        initializers: facts.initializers,
+    }
 }

@@ -125,6 +125,7 @@ fn bundle() -> Inputs {
             check: Va(1),
             read_ahead: None,
             initialized: Va(2),
+            finish: None,
         }),
         ..BundleContents::default()
     };

@@ -179,6 +179,7 @@ mod tests {
             marks,
             notes: Vec::new(),
             steps: Vec::new(),
+            memory: Vec::new(),
         }
     }
 

@@ -79,6 +79,7 @@ fn image(run: &Run) -> TracedImage {
         marks,
         notes,
         steps: Vec::new(),
+        memory: Vec::new(),
     }
 }
 

@@ -227,6 +227,7 @@ mod tests {
             marks,
             notes: Vec::new(),
             steps: Vec::new(),
+            memory: Vec::new(),
         }
     }
 

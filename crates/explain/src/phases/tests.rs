@@ -29,6 +29,7 @@ fn image() -> impl Strategy<Value = TracedImage> {
         marks,
         notes: Vec::new(),
         steps: Vec::new(),
+        memory: Vec::new(),
     })
 }
 

@@ -38,6 +38,10 @@ pub struct Arguments {
     /// layout randomization (ASLR)
     #[arg(long)]
     fixed: bool,
+    /// Map constants together with the code next to them: faster still, but constants become
+    /// executable, which helps an attacker who can divert the program
+    #[arg(long)]
+    join: bool,
     /// Do not merge this library: a name such as libfoo, a path, or a folder; may be repeated
     #[arg(long, value_name = "LIBRARY")]
     outside: Vec<OsString>,
@@ -83,6 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outside = arguments.outside.iter().map(model::text::text).collect();
     let options = BundleOptions {
         fixed: arguments.fixed,
+        join: arguments.join,
         outside,
         disk: arguments.disk,
         check: arguments.check(),

@@ -1,14 +1,15 @@
 //! `headstart explain`: where the time of a launch goes.
 
 use crate::args::{CommandArgs, LaunchArgs};
+use crate::commands::bundle_again;
 use crate::phrases::SAY_WHEN_READY;
 use crate::progress::StatusLine;
 use crate::{exit, output};
 use anyhow::Result;
 use explain::{ExplainAdvice, ExplainRequest, Explained};
-use model::{Explanation, quoted};
+use model::{Explanation, quoted, text};
 use os::launcher::Launcher;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Explain where the time of a launch goes, and what would help
@@ -104,10 +105,11 @@ fn in_words(advice: ExplainAdvice) -> String {
         ExplainAdvice::VerifyBundle { folder } => {
             format!("headstart verify {} shows what has changed", quoted(folder))
         }
-        ExplainAdvice::RenewBundle { folder, program, fixed } => {
-            let fixed = if fixed { "--fixed " } else { "" };
-            format!("headstart bundle {fixed}--out {} {}", quoted(folder), quoted(program))
-        }
+        ExplainAdvice::RenewBundle { folder, program, fixed } => bundle_again::of_folder(
+            Path::new(&text::name(&folder)),
+            Path::new(&text::name(&program)),
+            fixed,
+        ),
     }
 }
 
@@ -116,13 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bundle_is_made_again_as_it_was() {
-        let renew = |fixed| {
-            let (folder, program) = ("/my bundles".to_owned(), "/opt/program".to_owned());
-            in_words(ExplainAdvice::RenewBundle { folder, program, fixed })
-        };
-        assert_eq!(renew(false), "headstart bundle --out '/my bundles' /opt/program");
-        assert_eq!(renew(true), "headstart bundle --fixed --out '/my bundles' /opt/program");
+    fn a_bundle_is_verified_where_it_is() {
         let folder = "/my bundles".to_owned();
         let verify = in_words(ExplainAdvice::VerifyBundle { folder });
         assert_eq!(verify, "headstart verify '/my bundles' shows what has changed");

@@ -2,6 +2,7 @@
 
 pub mod bind;
 pub mod bundle;
+pub mod bundle_again;
 pub mod cache;
 pub mod cache_evict;
 pub mod cache_status;

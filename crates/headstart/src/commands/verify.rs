@@ -1,15 +1,14 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
-use crate::args::split;
+use crate::commands::bundle_again;
 use crate::exit::{self, FileError, Usage};
 use crate::output;
 use crate::phrases::VIEW_WORDS;
 use crate::refusals;
 use anyhow::Result;
-use bundle::{BundleError, BundleOptions, MakeAgain};
+use bundle::BundleError;
 use dlls::ordinal::{RECORD, Verification};
-use model::bundle::BundleCheck;
-use model::{FileKind, quoted, text};
+use model::{FileKind, quoted};
 use optimize::keep::{self, FolderVerification, NextStep};
 use report::Style;
 use report::style::Tint;
@@ -70,21 +69,7 @@ fn remedy(next: &NextStep) -> String {
             quoted(program),
             quoted(folder)
         ),
-        NextStep::BundleAgain(again) => {
-            let MakeAgain { program, options, reads_ahead, folder } = &**again;
-            let outside = options.outside.iter();
-            let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
-            let fixed = if options.fixed { " --fixed" } else { "" };
-            let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
-            let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
-            let check = checked(options);
-            let set = with_library_path(options);
-            format!(
-                "{record}{set}headstart bundle{}{fixed}{check}{prefetch} --out {out} {}",
-                outside.collect::<String>(),
-                quoted(program)
-            )
-        }
+        NextStep::BundleAgain(again) => bundle_again::command(again),
         NextStep::OptimizeAgain { command, without_aslr, cold } => {
             let allow = if *without_aslr { "--allow no-aslr " } else { "" };
             let cold = if *cold { "--cold " } else { "" };
@@ -99,40 +84,6 @@ fn remedy(next: &NextStep) -> String {
             quoted(program)
         ),
     }
-}
-
-/// The variable with which the bundle is used, before the command.
-fn with_library_path(options: &BundleOptions) -> String {
-    let path = options.environment.as_ref().and_then(|set| set.library_path.as_ref());
-    path.map_or(String::new(), |path| format!("LD_LIBRARY_PATH={} ", quoted(path)))
-}
-
-/// The options for what is looked at when it is started.
-fn checked(options: &BundleOptions) -> String {
-    let check = match options.check {
-        BundleCheck::Host => String::new(),
-        check => format!(" --check {}", check.word()),
-    };
-    let immutable = options.immutable.iter();
-    let immutable = immutable.map(|folder| format!(" --immutable {}", quoted(folder)));
-    let include = options.include.iter();
-    let include = include.map(|file| format!(" --include {}", quoted(file)));
-    check + &immutable.chain(include).collect::<String>()
-}
-
-/// What comes before the command, and the option with which it uses that: the recorded launch of the
-/// bundle is one of the program now.
-fn recorded_again(launch: Option<&str>, program: &Path) -> (String, String) {
-    let Some(launch) = launch else { return (String::new(), String::new()) };
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let file = quoted(format!("{name}.record"));
-    let words = split(launch).unwrap_or_default();
-    let arguments = words.iter().skip(1).map(|word| format!(" {}", quoted(word)));
-    let arguments = arguments.collect::<String>();
-    (
-        format!("headstart record --out {file} -- {}{arguments} && ", quoted(program)),
-        format!(" --prefetch {file}"),
-    )
 }
 
 /// Says what is missing where a folder has nothing that could be verified but files whose imports

@@ -4,6 +4,7 @@ use crate::common::{stderr, stdout, wait_for};
 use crate::place::Place;
 use crate::stage::{command, json, outcome, run};
 use model::{FileOffset, FileRange, RecordedFile, RecordedIdentity, Recording, RecordingMode};
+use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ int main(int count, char **words) {
     if (count > 3) pause();
     if (count > 2) raise(SIGKILL);
     /* Reading takes its time. */
-    for (int wait = 0; wait < 200 && count > 1 && there(0) < 128; wait++) usleep(10000);
+    int tries = count > 1 && !strcmp(words[1], "wait") ? 6000 : 200;
+    for (int wait = 0; wait < tries && count > 1 && there(0) < 128; wait++) usleep(10000);
     if (count > 1) return printf("%d %d\n", there(0), there(16)) < 0;
     int own = fork();
     if (own < 0) return 9;
@@ -120,7 +122,7 @@ impl World {
     }
 }
 
-fn recorded(path: &Path, ranges: Vec<FileRange>) -> RecordedFile {
+pub fn recorded(path: &Path, ranges: Vec<FileRange>) -> RecordedFile {
     let data = path.metadata().unwrap();
     RecordedFile {
         path: path.to_str().unwrap().to_owned(),
@@ -136,18 +138,38 @@ fn recorded(path: &Path, ranges: Vec<FileRange>) -> RecordedFile {
     }
 }
 
-/// How many of the pages that are listed are in memory, after a launch that touches none of them; `None`,
-/// said loudly, where the file cannot leave memory.
-fn resident(run: &Path) -> Option<u64> {
+/// Whether the file leaves memory, but for what cannot.
+fn evicted(run: &Path) -> bool {
     os::cache::evict(&[run]);
     let (_, left) = os::residency::resident_pages(run).unwrap();
-    if left.value().is_none_or(|&left| left > 64) {
-        testkit::skip("files in the folder for temporary files cannot leave memory");
-        return None;
+    left.value().is_some_and(|&left| left <= 64)
+}
+
+/// What a launch says is in memory that touches nothing of it; `None`, said loudly, where the file cannot
+/// leave memory.
+fn looked<T: Clone + PartialEq>(
+    run: &Path,
+    wanted: &T,
+    mut launch: impl FnMut() -> T,
+) -> Option<T> {
+    let said = RefCell::new(None);
+    let bring = || *said.borrow_mut() = Some(launch());
+    let wanted = Some(wanted.clone());
+    let found = testkit::brought_in(&wanted, || evicted(run), bring, || said.borrow().clone());
+    if found.is_none() {
+        testkit::skip("the folder for temporary files is in memory");
     }
-    let output = command(run).arg("look").output_when_free();
-    let text = stdout(&output);
-    text.split(' ').next().unwrap().parse().ok()
+    found?
+}
+
+/// How many of the pages that are listed are in memory, after a launch that waits until all are.
+fn resident(run: &Path) -> Option<u64> {
+    looked(run, &LISTED, || first_count(command(run).arg("wait")))
+}
+
+/// What a launch prints first.
+fn first_count(launch: &mut Command) -> u64 {
+    stdout(&launch.output_when_free()).split(' ').next().unwrap().parse().unwrap()
 }
 
 const KINDS: [(&str, &[&str]); 2] = [("out", &[]), ("fixed", &["--fixed"])];
@@ -166,7 +188,8 @@ fn a_cold_start_reads_what_is_listed_and_runs_as_the_original() {
         assert_eq!(outcome(&command(&run).output_when_free()), original, "{out}, cold");
         // Without a list they would not be there.
         let plain = world.bundle("plain", kind);
-        let Some(found) = resident(&plain) else { return };
+        wait_for("no page of it is in memory", || evicted(&plain));
+        let found = first_count(command(&plain).arg("look"));
         assert!(found < LISTED, "{out}: {found}");
         // From a copy, in a folder that may not be written to.
         let folder = world.place.path("elsewhere");
@@ -216,12 +239,14 @@ fn what_is_read_meanwhile_is_read_by_a_process_that_is_nobodys_child() {
             continue;
         }
         let started = |words: &[&str]| {
-            os::cache::evict(&[&run]);
             let mut first = command(Path::new("unshare"));
             first.args(["--pid", "--fork", "--mount-proc"]).arg(&run).args(words);
             first.output_when_free()
         };
-        assert_eq!(stdout(&started(&["look"])), "128 128\n", "{out}");
+        let all = "128 128\n".to_owned();
+        let found = looked(&run, &all, || stdout(&started(&["wait"])));
+        assert_eq!(found, Some(all), "{out}");
+        os::cache::evict(&[&run]);
         assert_eq!(outcome(&started(&[])), original, "{out}");
     }
 }
@@ -246,13 +271,16 @@ fn other_files_are_read_where_the_bundle_is_in_memory_and_they_are_not() {
     assert_eq!(verified["read_ahead"]["bytes_of_files"], 100_000, "{verified}");
     let pages = || os::residency::resident_pages(&data).unwrap().1.value().copied();
     for _ in 0..2 {
-        fs::read(&run).unwrap();
-        os::cache::evict(&[&data]);
-        if pages().is_none_or(|pages| pages > 0) {
-            return testkit::skip("files in the folder for temporary files cannot leave memory");
+        let evicted = || {
+            fs::read(&run).unwrap();
+            os::cache::evict(&[&data]);
+            pages() == Some(0)
+        };
+        let launch = || assert_eq!(command(&run).output_when_free().status.code(), Some(7));
+        match testkit::brought_in(&Some(25), evicted, launch, pages) {
+            None => return testkit::skip("the folder for temporary files is in memory"),
+            found => assert_eq!(found, Some(Some(25)), "pages in memory"),
         }
-        assert_eq!(command(&run).output_when_free().status.code(), Some(7));
-        wait_for("the file is in memory", || pages() == Some(25));
     }
     // One that is another now says nothing: it is not read.
     fs::write(&data, vec![8; 100_001]).unwrap();

@@ -22,6 +22,7 @@ mod place;
 mod preamble;
 mod rare;
 mod refused;
+mod remains;
 mod rerandomized;
 mod sanitizers;
 mod sealed;

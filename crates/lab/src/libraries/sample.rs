@@ -4,13 +4,16 @@
 //! cache those that others of them need (DT_NEEDED), the ones that most need first; one of each
 //! package, then a second of each, and so on; only those that load without an error, and without
 //! starting a thread or a process or printing anything. Those that most need come first, so that
-//! what a library needs is mostly there before it, and its time is its own.
+//! what a library needs is mostly there before it, and its time is its own. What a library does
+//! depends on those before it: one is harmless where another has loaded the library that starts a
+//! thread. So the list itself is tried, in its order, until nothing has to leave it.
 
 use super::{Session, packages};
 use image::elf::Loadable;
 use loader::search::{CACHE, Cache};
 use os::LaunchError;
 use os::library_loads::LoadEnding;
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,6 +21,8 @@ use std::time::Duration;
 
 /// As many candidates are tried for each library of the list.
 const TRIED: usize = 3;
+/// The share of the work that this is.
+const FIRST: f64 = TRIED as f64 / (TRIED + 1) as f64;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Libraries of this system.
@@ -48,18 +53,47 @@ pub fn sample(count: usize, observe: &mut dyn FnMut(f64)) -> Result<Sampled, Lau
     let packages = packages::of(&files);
     let mut spread = spread(found, &packages);
     spread.truncate(count.saturating_mul(TRIED));
-    let names: Vec<OsString> =
-        spread.iter().map(|candidate| OsString::from(&candidate.name)).collect();
-    let good = harmless(&names, observe)?;
-    let mut good = good.into_iter();
+    let mut good = harmless(&names(&spread), &mut |share| observe(share * FIRST))?.into_iter();
     spread.retain(|_| good.next().unwrap_or(false));
-    spread.truncate(count);
+    let mut furthest = FIRST;
+    let mut further = |share: f64| {
+        furthest = furthest.max(FIRST + share * (1.0 - FIRST));
+        observe(furthest);
+    };
+    let list = agreed(spread, count, |list| harmless(&names(list), &mut further))?;
     let own: HashSet<&String> =
-        spread.iter().filter_map(|candidate| packages.get(&candidate.file)).collect();
+        list.iter().filter_map(|candidate| packages.get(&candidate.file)).collect();
     let packages = own.len();
-    spread.sort_by(|a, b| (b.users, &a.name).cmp(&(a.users, &b.name)));
-    let names = spread.into_iter().map(|candidate| candidate.name).collect();
+    let names = list.into_iter().map(|candidate| candidate.name).collect();
     Ok(Sampled { names, packages, candidates: all })
+}
+
+/// So many of these, in the order of the list, of which `ask` says when it is given that list that
+/// each is harmless. Others take the places of those that are not.
+fn agreed(
+    mut spread: Vec<Candidate>,
+    count: usize,
+    mut ask: impl FnMut(&[Candidate]) -> Result<Vec<bool>, LaunchError>,
+) -> Result<Vec<Candidate>, LaunchError> {
+    loop {
+        let rest = spread.split_off(count.min(spread.len()));
+        spread.sort_by(most_needed_first);
+        let good = ask(&spread)?;
+        if good.iter().all(|good| *good) {
+            return Ok(spread);
+        }
+        let mut good = good.into_iter();
+        spread.retain(|_| good.next().unwrap_or(false));
+        spread.extend(rest);
+    }
+}
+
+fn most_needed_first(a: &Candidate, b: &Candidate) -> Ordering {
+    (b.users, &a.name).cmp(&(a.users, &b.name))
+}
+
+fn names(candidates: &[Candidate]) -> Vec<OsString> {
+    candidates.iter().map(|candidate| OsString::from(&candidate.name)).collect()
 }
 
 /// Libraries of the cache that others need, those that most need first.
@@ -84,7 +118,7 @@ fn candidates() -> Vec<Candidate> {
         Some(Candidate { name, file, users })
     };
     let mut found: Vec<Candidate> = files.into_iter().filter_map(candidate).collect();
-    found.sort_by(|a, b| (b.users, &a.name).cmp(&(a.users, &b.name)));
+    found.sort_by(most_needed_first);
     found
 }
 
@@ -135,13 +169,12 @@ fn harmless(names: &[OsString], observe: &mut dyn FnMut(f64)) -> Result<Vec<bool
 mod tests {
     use super::*;
 
+    fn candidate(name: &str, users: usize) -> Candidate {
+        Candidate { name: name.to_owned(), file: PathBuf::from(name), users }
+    }
+
     #[test]
     fn packages_take_turns() {
-        let candidate = |name: &str, users| Candidate {
-            name: name.to_owned(),
-            file: PathBuf::from(name),
-            users,
-        };
         let found = vec![
             candidate("a1", 9),
             candidate("a2", 8),
@@ -153,6 +186,26 @@ mod tests {
         let packages = ["a1", "a2", "a3", "b1"].map(of).into_iter().collect();
         let names: Vec<String> = spread(found, &packages).into_iter().map(|c| c.name).collect();
         assert_eq!(names, ["a1", "b1", "c", "a2", "a3"]);
+    }
+
+    /// `late` starts a thread through a dependency, unless another has loaded that; so does `later`
+    /// where `late` is not there.
+    #[test]
+    fn a_library_that_only_another_made_harmless_leaves_the_list() {
+        let spread = || ["a", "late", "later", "b", "c"].map(|name| candidate(name, 1)).into();
+        let ask = |list: &[Candidate]| {
+            let mut is_loaded = false;
+            let good = list.iter().map(|candidate| {
+                let starts = candidate.name.starts_with("late") && !is_loaded;
+                is_loaded |= starts;
+                !starts
+            });
+            Ok(good.collect())
+        };
+        let agreed = |count| names(&agreed(spread(), count, ask).unwrap());
+        assert_eq!(agreed(3), ["a", "b", "c"]);
+        assert_eq!(agreed(9), ["a", "b", "c"]);
+        assert!(agreed(0).is_empty());
     }
 
     #[test]

@@ -57,6 +57,9 @@ pub struct Fake {
     pub prepared: Vec<(VariantId, i32)>,
     pub concluded: Vec<VariantId>,
     pub emptied: Vec<VariantId>,
+    /// Launches that were followed, by their number, and those made for that alone.
+    pub followed: Vec<(VariantId, usize)>,
+    pub besides: Vec<(VariantId, usize)>,
 }
 
 impl Fake {
@@ -71,6 +74,8 @@ impl Fake {
             prepared: Vec::new(),
             concluded: Vec::new(),
             emptied: Vec::new(),
+            followed: Vec::new(),
+            besides: Vec::new(),
         }
     }
 
@@ -111,12 +116,23 @@ impl Launching for Fake {
             ending: Ending::Code(0),
             user_us: 1.0,
             system_us: 2.0,
+            private_kib: None,
             peak_rss_kib: Reading::unavailable("fake", ""),
             minor_faults: Reading::Value(3),
             major_faults: Reading::Value(0),
             read_bytes: Reading::Value(0),
             left_running: 0,
         })
+    }
+
+    fn launch_followed(&mut self, variant: VariantId) -> Result<Launch, LabError> {
+        self.followed.push((variant, self.next));
+        Ok(Launch { private_kib: Some(Reading::Value(88)), ..self.launch(variant)? })
+    }
+
+    fn private_kib(&mut self, variant: VariantId) -> Result<Option<Reading<u64>>, LabError> {
+        self.besides.push((variant, self.next));
+        Ok(Some(Reading::Value(89)))
     }
 
     fn elapsed_s(&self) -> f64 {

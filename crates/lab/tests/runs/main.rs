@@ -3,5 +3,6 @@
 
 mod fake;
 mod folders;
+mod memory;
 mod resuming;
 mod stopping;

@@ -12,10 +12,12 @@
 
 mod cost;
 mod names;
+mod prices;
 mod reads;
 
 pub use cost::minor_fault_cost_us;
 pub(crate) use names::FileNames;
+pub use prices::memory_prices;
 
 use super::attend::{AttendOptions, attend, on_own_thread, unwatched};
 use super::error::LaunchError;

@@ -11,7 +11,7 @@ pub use smaps::{MappedMemory, MemoryAccess};
 
 use super::processes;
 use super::trace::ptrace::proc_path;
-use model::MappingFigures;
+use model::{MappingFigures, MemoryFigures};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -79,6 +79,23 @@ pub fn read(pid: u32) -> Result<ProcessMemory, MemoryError> {
         tries += 1;
         std::thread::sleep(PAUSE);
     }
+}
+
+/// What belongs to a process alone: anonymous memory and copies of a file's pages that it has written
+/// to, which no other process maps, also where they are in swap. `None` where it may not be read.
+pub fn private_kib(pid: libc::pid_t) -> Option<u64> {
+    let mappings = smaps::mappings(&fs::read(proc_path(pid, "smaps")).ok()?);
+    if mappings.is_empty() {
+        return None;
+    }
+    let of = |mapping: &MappedMemory| {
+        let MemoryFigures { private_kib, copied_kib, swap_kib, .. } = mapping.figures.memory;
+        let swapped_kib = if mapping.access.shared { 0 } else { swap_kib };
+        // Pages of a file that nobody else happens to map count as private, too, but as no copies;
+        // copies that a forked process shares are no private ones.
+        private_kib.min(copied_kib) + swapped_kib
+    };
+    Some(mappings.iter().map(of).sum())
 }
 
 fn read_once(pid: u32) -> Result<ProcessMemory, MemoryError> {

@@ -39,6 +39,13 @@ pub struct Wine {
     prefix: Prefix,
 }
 
+/// Whether a command is one of Wine's own programs.
+pub fn is_launched_by(command: &Command) -> bool {
+    let name = command.program.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with("wine"))
+        || command.argv.first().is_some_and(|word| word == "wine64")
+}
+
 impl Wine {
     /// Makes Wine ready to launch programs, its server on `cpu`; takes a quarter of a second. It
     /// ends with the calling thread.

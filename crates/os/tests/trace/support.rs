@@ -101,11 +101,11 @@ pub fn helper(name: &str) -> Vec<String> {
     strings(&[own.to_str().unwrap(), "--ignored", "--exact", "--nocapture", name])
 }
 
-/// Waits for `condition`, which holds within ten seconds.
+/// Waits for `condition`. The limit is for what never happens: a busy machine takes long.
 pub fn wait_until(condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "waited for ten seconds");
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited for a minute");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

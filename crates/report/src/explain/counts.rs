@@ -43,7 +43,11 @@ fn bundled(bundle: &BundleReport) -> String {
         missing => format!("the time of its check is unavailable: {}", why(missing)),
     });
     parts.extend(bundle.read_ahead_us.as_ref().map(|us| match us {
-        Reading::Value(us) => format!("reading ahead {} of relocate", duration(*us)),
+        Reading::Value(us) => {
+            let adjusts = bundle.remains.as_ref().is_some_and(|remains| remains.adjusts_itself > 0);
+            let also = if adjusts { ", with addresses that it adjusts meanwhile," } else { "" };
+            format!("reading ahead{also} {} of relocate", duration(*us))
+        }
         missing => format!("the time of reading ahead is unavailable: {}", why(missing)),
     }));
     parts.join("; ")

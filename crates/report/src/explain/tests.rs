@@ -2,8 +2,9 @@
 
 use super::*;
 use model::{
-    BundleDifference, BundleReport, CalledCode, CalledModule, FaultTotals, Finding, ModuleCalls,
-    ModuleReport, PartWork, Phase, PhaseTime, Reading, Source, Waits,
+    BundleDifference, BundleRemains, BundleReport, CalledCode, CalledModule, CopiedPages,
+    FaultTotals, Finding, LibraryRemains, ModuleCalls, ModuleReport, PartWork, Phase, PhaseTime,
+    Reading, Source, Waits,
 };
 
 const FIXTURES: [&str; 5] = ["inkscape", "soffice", "python", "static", "musl"];
@@ -92,6 +93,7 @@ fn bundle(started_original: bool) -> Explanation {
         }),
         check_us: Reading::Value(12.0),
         read_ahead_us: Some(Reading::unavailable("it was not seen", "")),
+        remains: None,
     }];
     let mut merged = explanation.modules[0].clone();
     merged.path = "/lib/libz.so.1".to_owned();
@@ -114,6 +116,77 @@ fn a_bundle_has_the_name_of_its_original_and_its_libraries_have_rows() {
                 reading ahead is unavailable: it was not seen Page faults";
     assert!(flat.contains(line), "{text}");
     assert!(!text.contains("Stale"), "{text}");
+}
+
+/// What remains of its start.
+fn remains() -> BundleRemains {
+    let pages =
+        |relocate, initialize| Reading::Value(CopiedPages { relocate, initialize, main: Some(2) });
+    let work = |relocations, initializers| PartWork {
+        relocations,
+        symbolic_relocations: 0,
+        relocated_pages: 3,
+        initializers,
+    };
+    let row = |path: Option<&str>, work, copied| LibraryRemains {
+        path: path.map(str::to_owned),
+        work,
+        copied,
+        relocate_us: Reading::Value(150.0),
+        init_us: Reading::Value(50.0),
+        finalizers: 1,
+        finalize_us: Reading::Value(2.0),
+    };
+    BundleRemains {
+        fixed: false,
+        starts: 2,
+        start_us: 900.0,
+        exec_us: 80.0,
+        kernel_parts: Reading::Value(12),
+        map_parts_us: Reading::Value(9.0),
+        parts: Reading::Value(31),
+        relocate_us: Reading::Value(300.0),
+        work: PartWork { symbolic_relocations: 4, ..work(1009, 7) },
+        adjusts_itself: 5,
+        found_functions: 44,
+        copied: pages(1200, 30),
+        copy_us: Reading::Value(120.0),
+        init_us: Reading::Value(50.0),
+        exit_us: 70.0,
+        finalizers: 1,
+        loader_finalizers: 2,
+        finalize_us: Reading::Value(2.0),
+        free_us: Reading::Value(40.0),
+        by_library: vec![
+            row(Some("/lib/libz.so.1"), work(1000, 7), pages(1199, 29)),
+            row(None, work(9, 0), pages(1, 1)),
+        ],
+    }
+}
+
+#[test]
+fn what_a_start_of_a_bundle_still_does_is_told_by_phase_and_by_library() {
+    let mut explanation = bundle(false);
+    explanation.bundles[0].remains = Some(Box::new(remains()));
+    let of = |explanation: &Explanation| {
+        let text = view(explanation, &PLAIN, SOME);
+        let (_, text) = text.split_once("What each start").unwrap();
+        text.split_once("\nPage faults").unwrap().0.to_owned()
+    };
+    insta::assert_snapshot!("remains", of(&explanation));
+    let known = explanation.bundles[0].remains.as_mut().unwrap();
+    let missing = || Reading::unavailable("ptrace is not permitted", "");
+    (known.kernel_parts, known.parts) = (missing().map(|()| 0), missing().map(|()| 0));
+    known.copied = missing().map(|()| CopiedPages::default());
+    for us in [&mut known.map_parts_us, &mut known.copy_us, &mut known.init_us] {
+        *us = missing().map(|()| 0.0);
+    }
+    (known.free_us, known.finalize_us) = (missing().map(|()| 0.0), missing().map(|()| 0.0));
+    for row in &mut known.by_library {
+        row.copied = missing().map(|()| CopiedPages::default());
+        row.relocate_us = missing().map(|()| 0.0);
+    }
+    insta::assert_snapshot!("remains_unavailable", of(&explanation));
 }
 
 #[test]
@@ -183,6 +256,10 @@ fn a_reason_is_given_once() {
 fn no_line_is_wider_than_the_terminal() {
     let mut explanations: Vec<Explanation> = FIXTURES.map(fixture).into();
     explanations.push(nothing());
+    let mut bundle = bundle(false);
+    bundle.bundles[0].original = Some(format!("/usr/bin/{}", "long".repeat(30)));
+    bundle.bundles[0].remains = Some(Box::new(remains()));
+    explanations.push(bundle);
     for explanation in &explanations {
         for width in [60, 72, 80, 132] {
             for unicode in [true, false] {

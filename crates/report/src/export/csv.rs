@@ -3,7 +3,7 @@
 use model::{Effect, Reading, Results, VariantResult};
 
 const HEAD: &str = "name,command,runs,min_us,p10_us,median_us,median_low_us,median_high_us,p90_us,\
-max_us,spread,cpu_us,peak_rss_kib,minor_faults,major_faults,read_bytes,ratio,low,high,verdict\n";
+max_us,spread,cpu_us,private_kib,peak_rss_kib,minor_faults,major_faults,read_bytes,ratio,low,high,verdict\n";
 
 /// One line a variant below a head line (RFC 4180). A figure that is unavailable, and the effect
 /// of the baseline, are empty fields.
@@ -21,8 +21,13 @@ fn line(variant: &VariantResult, effect: Option<&Effect>) -> String {
     fields.extend(times.iter().map(|time| format!("{time:.3}")));
     fields.push(format!("{:.6}", s.spread));
     fields.push(format!("{:.3}", variant.cpu_us));
-    let counters =
-        [&variant.peak_rss_kib, &variant.minor_faults, &variant.major_faults, &variant.read_bytes];
+    let counters = [
+        &variant.private_kib,
+        &variant.peak_rss_kib,
+        &variant.minor_faults,
+        &variant.major_faults,
+        &variant.read_bytes,
+    ];
     fields.extend(counters.map(|counter| match counter {
         Reading::Value(value) => value.to_string(),
         Reading::Unavailable { .. } => String::new(),

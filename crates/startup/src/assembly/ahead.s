@@ -1,11 +1,5 @@
 # Reads the bundle ahead, where it is not in memory.
 #
-# The loader calls .Lahead as the resolver of a local IFUNC symbol, in the first relocation of the
-# bundle: before it has touched the pages that relocation, initialization and the program touch. No
-# code of the program runs before that. Nothing is known here of arguments and environment, and the
-# bundle is not relocated yet: packed relocations (RELR), which the loader would apply sooner, are
-# applied here.
-#
 # The first parts are asked for here, the others by a process of its own, so that the program runs
 # meanwhile. That process is no child of the program and has none of its descriptors.
 #
@@ -18,7 +12,7 @@
 .set WINDOW_AT, 172             # offset of the oldest in:
 .set WINDOW, 176                # requests under way: file, and offset of the last byte or -1 to close
 .set WINDOW_SIZE, 32 * 16       # a power of 2
-.set AHEAD_FRAME, WINDOW + WINDOW_SIZE + 8 # with 6 registers and the return address: a multiple of 16
+.set AHEAD_FRAME, WINDOW + WINDOW_SIZE
 # The kernel cuts longer requests, silently, to the larger of read-ahead and the longest request.
 .set CHUNK, 0x20000
 .set READ_QUIETLY, 0x80900      # O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
@@ -26,35 +20,15 @@
 .set STAT_END, 144
 .set FIRST_NAMESPACE_LENGTH, 16
 
+# r14 is struct Ahead. Changes all registers but rbx and r15.
 .Lahead:
-    endbr64
-    push rbx
-    push rbp
-    push r12
-    push r13
-    push r14
-    push r15
     sub rsp, AHEAD_FRAME
     mov rbp, rsp
-    lea rbx, [rip + .Lbegin]
-    lea r15, [rip + .Ltables]
-    mov r14, [r15 + Header_ahead]
-    test r14, r14
-    jz .Lahead_done
-    add r14, rbx
     call .Lis_cold
     jne .Lahead_done
     call .Lread
 .Lahead_done:
-    call .Lrelocate
-    mov rax, rbx                # for a word that nobody reads
     add rsp, AHEAD_FRAME
-    pop r15
-    pop r14
-    pop r13
-    pop r12
-    pop rbp
-    pop rbx
     ret
 
 # Whether one of the sampled pages is not in memory: ZF.
@@ -406,33 +380,3 @@
     call .Lclose_file
     pop rdi
     ret
-
-# What the loader does for DT_RELR: words hold addresses, or bits for the 63 words behind the last.
-.Lrelocate:
-    mov rsi, [r15 + Header_packed]
-    add rsi, rbx
-    mov rcx, [r15 + Header_packed_count]
-    mov rdx, rbx
-    sub rdx, [r15 + Header_own_address] # what is added
-.Lnext_packed:
-    sub rcx, 1
-    jb .Lreturn
-    mov rax, [rsi]
-    add rsi, 8
-    shr rax, 1
-    jc .Lrelocate_bits
-    lea rdi, [rdx + 2 * rax]
-    add [rdi], rdx
-    add rdi, 8
-    jmp .Lnext_packed
-.Lrelocate_bits:
-    jz .Lbits_done
-.Lnext_bit:
-    bsf r8, rax
-    add [rdi + 8 * r8], rdx
-    lea r9, [rax - 1]
-    and rax, r9
-    jnz .Lnext_bit
-.Lbits_done:
-    add rdi, 8 * 63
-    jmp .Lnext_packed

@@ -179,7 +179,7 @@ static void *function(int index, int wrapped)
 {
     static void *const real[] = {readlink, readlinkat, __readlink_chk, __readlinkat_chk,
                                  realpath, __realpath_chk, canonicalize_file_name};
-    return wrapped ? preamble + ((const uint32_t *)preamble)[6 + index] : real[index];
+    return wrapped ? preamble + ((const uint32_t *)preamble)[7 + index] : real[index];
 }
 
 /* One call: what it gave, errno, and the buffer with what stood behind the answer. */

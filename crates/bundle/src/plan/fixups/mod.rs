@@ -82,6 +82,13 @@ pub(crate) struct Fixups<'a> {
     pub(crate) replaced: HashMap<WrappedFunction, ReferenceId>,
 }
 
+impl Fixups<'_> {
+    /// Leaves these words as they are in the file, which nobody reads: their pages need not be copied for them.
+    pub(crate) fn leave(&mut self, unread: &[BundleVa]) {
+        self.all.retain(|fixup| !unread.contains(&fixup.at));
+    }
+}
+
 /// Stands for the address of the thread-local storage's initial bytes as long as that is not known.
 const TEMPLATE: BundleVa = BundleVa(1 << 62);
 

@@ -47,19 +47,28 @@ impl MergedCode<'_, '_> {
         all.get(first).is_some_and(|fixup| fixup.at < at + size)
     }
 
-    /// How often code or a word of the module has this address of its own data, besides that place itself. Any four
-    /// bytes of code may be a distance.
-    pub(super) fn references_to(&self, place: BundleVa) -> usize {
+    /// How often code of the module has this address of its own data. Any four bytes of it may be a distance.
+    pub(super) fn references_in_code(&self, place: BundleVa) -> usize {
         let is_code = |part: &&ProgramHeader| part.loads() && part.flags & spec::PF_X != 0;
         let code = self.member.image.segments().iter().filter(is_code);
         let in_code = code.map(|part| {
             let start = self.member.moved(part.address);
             distances_to(self.member.image.segment_bytes(part), start, place)
         });
+        in_code.sum()
+    }
+
+    /// How many words have this address, besides that place itself.
+    pub(super) fn words_with(&self, place: BundleVa) -> usize {
         let is_word = |fixup: &&fixups::Fixup| {
             fixup.value == fixups::Value::Address(place) && fixup.at != place
         };
-        in_code.sum::<usize>() + self.fixups.all.iter().filter(is_word).count()
+        self.fixups.all.iter().filter(is_word).count()
+    }
+
+    /// Whether this word is its own address.
+    pub(super) fn holds_own_address(&self, place: BundleVa) -> bool {
+        self.fixed_up(place) == Some(fixups::Value::Address(place))
     }
 
     /// A word that nothing relocates: zero where the file has none.

@@ -19,13 +19,28 @@ pub(crate) fn is_idle_initializer(code: &MergedCode<'_, '_>, at: BundleVa) -> bo
     machine::effect(code, at) == Some(Effect::Nothing)
 }
 
+/// A finalizer that need not be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdleFinalizer {
+    /// It does nothing, as far as is known.
+    Nothing,
+    /// It finalizes what was registered with the module's handle, the word here, which holds its own address and which
+    /// nothing else knows.
+    KnowsHandle(BundleVa),
+}
+
 /// Whether calling the finalizer at `at` changes nothing. `__cxa_finalize` looks for what was registered with the
 /// module's handle. Where only the finalizer itself knows that, nothing was. Else its handlers, which stand behind
 /// the bundle's own in the C library's list, would come too late.
-pub(crate) fn is_idle_finalizer(code: &MergedCode<'_, '_>, at: BundleVa) -> bool {
-    match machine::effect(code, at) {
-        Some(Effect::Nothing) => true,
-        Some(Effect::Finalizes(handle)) => code.references_to(handle) == 1,
-        None => false,
+pub(crate) fn idle_finalizer(code: &MergedCode<'_, '_>, at: BundleVa) -> Option<IdleFinalizer> {
+    match machine::effect(code, at)? {
+        Effect::Nothing => Some(IdleFinalizer::Nothing),
+        Effect::Finalizes(handle) => {
+            let (in_code, words) = (code.references_in_code(handle), code.words_with(handle));
+            let is_own = code.holds_own_address(handle) && words == 0;
+            let idle =
+                if is_own { IdleFinalizer::KnowsHandle(handle) } else { IdleFinalizer::Nothing };
+            (in_code + words == 1).then_some(idle)
+        }
     }
 }

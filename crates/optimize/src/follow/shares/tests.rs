@@ -10,7 +10,15 @@ fn image(path: &str, executed: f64, loaded: f64) -> TracedImage {
     let mark = |kind, at_us| Mark { kind, at_us };
     let marks = vec![mark(MarkKind::ExecCalled, executed), mark(MarkKind::Main, loaded)];
     let (path, argv) = (path.to_owned(), Vec::new());
-    TracedImage { path, argv, loader: None, marks, steps: Vec::new(), notes: Vec::new() }
+    TracedImage {
+        path,
+        argv,
+        loader: None,
+        marks,
+        steps: Vec::new(),
+        memory: Vec::new(),
+        notes: Vec::new(),
+    }
 }
 
 fn process(

@@ -18,6 +18,7 @@ mod idle;
 pub(crate) mod leave;
 mod pattern;
 mod peak;
+mod private;
 mod ready;
 mod schedule;
 mod serve;
@@ -192,6 +193,13 @@ impl Launcher {
     /// its peak RSS.)
     pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
         self.once_watched(slot, spec, &mut Unwatched)
+    }
+
+    /// Launches a prepared command once and follows it by ptrace, to learn how much memory belongs to
+    /// its processes alone ([`Launch::private_kib`]). Its time is none of an ordinary launch. Where
+    /// it cannot be followed, it is launched once more, and the figure is the reason.
+    pub fn followed(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+        self.one(slot, spec, LaunchPurpose::Followed, &mut Unwatched).map(|made| made.launch)
     }
 
     /// Runs a prepared command for what it does. What it leaves running, such as a server, goes on

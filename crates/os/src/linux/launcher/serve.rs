@@ -5,7 +5,8 @@ use super::leave::{self, end_everything, told_to_leave};
 use super::source::{poll, readable};
 use super::wire::{self, LaunchPurpose, Order, Reply};
 use super::{
-    Configuration, CopiesRequest, LaunchRecord, LaunchSpec, entry, exit, peak, ready, schedule,
+    Configuration, CopiesRequest, LaunchRecord, LaunchSpec, entry, exit, peak, private, ready,
+    schedule,
 };
 use crate::linux::error::LaunchError;
 use crate::linux::host;
@@ -150,6 +151,7 @@ impl Server {
         let slot = self.slots.get_mut(slot).ok_or(LaunchError::LauncherGone)?;
         let launch = match purpose {
             LaunchPurpose::Timing(count) => return slot.timed(spec, cpu, count),
+            LaunchPurpose::Followed => return Ok(vec![slot.followed(spec)?]),
             LaunchPurpose::Once => match spec.until {
                 Until::Entry => entry::until_entry,
                 Until::Exit => exit::until_exit,
@@ -186,6 +188,24 @@ impl Slot {
             }
         }
         Ok(launches)
+    }
+
+    fn followed(&mut self, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
+        let stdio = self.stdio()?;
+        match private::launch(&self.prepared, stdio, spec) {
+            Ok(followed) => {
+                if let peak @ Reading::Value(_) = &followed.launch.peak_rss_kib {
+                    // Then no launch has to be made for it.
+                    self.small_peak.get_or_insert(peak.clone());
+                }
+                Ok(followed)
+            }
+            Err(not_followed) => {
+                let mut launched = exit::until_exit(&self.prepared, stdio, spec)?;
+                launched.launch.private_kib = Some(not_followed.reading());
+                Ok(launched)
+            }
+        }
     }
 
     fn timed_once(

@@ -1,7 +1,7 @@
 //! From the kernel's accounts of a finished or running program to a [`Launch`].
 
 use crate::linux::phrases::Phrase;
-use crate::linux::processes;
+use crate::linux::{memory, processes};
 use model::{Ending, Launch, Reading};
 use std::fs;
 
@@ -46,6 +46,7 @@ pub fn launch(
         ending,
         user_us: us(usage.ru_utime),
         system_us: us(usage.ru_stime),
+        private_kib: None,
         peak_rss_kib: peak_rss(usage.ru_maxrss as u64, floor_kib),
         minor_faults: Reading::Value(usage.ru_minflt as u64),
         major_faults: Reading::Value(usage.ru_majflt as u64),
@@ -103,6 +104,7 @@ fn running(total_us: f64) -> Launch {
         ending: Ending::Ready,
         user_us: sum.user_us,
         system_us: sum.system_us,
+        private_kib: Some(sum.private_kib.map_or_else(|| unreadable("smaps"), Reading::Value)),
         peak_rss_kib: sum.peak_rss_kib.map_or_else(|| unreadable("VmHWM"), Reading::Value),
         minor_faults: sum.minor_faults.map_or_else(|| unreadable("stat"), Reading::Value),
         major_faults: sum.major_faults.map_or_else(|| unreadable("stat"), Reading::Value),
@@ -115,6 +117,7 @@ fn running(total_us: f64) -> Launch {
 struct Running {
     user_us: f64,
     system_us: f64,
+    private_kib: Option<u64>,
     peak_rss_kib: Option<u64>,
     minor_faults: Option<u64>,
     major_faults: Option<u64>,
@@ -136,6 +139,7 @@ impl Running {
         self.user_us += user_us;
         self.system_us += system_us;
         add(&mut self.read_bytes, line_value(pid, "io", "read_bytes:"));
+        self.private_kib = self.private_kib.max(memory::private_kib(pid));
         let peak = line_value(pid, "status", "VmHWM:");
         self.peak_rss_kib = self.peak_rss_kib.max(peak);
     }

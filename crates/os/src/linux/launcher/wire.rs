@@ -60,6 +60,8 @@ pub enum LaunchPurpose {
     Timing(u32),
     /// Exactly one launch, to its end or its entry point.
     Once,
+    /// What belongs to its processes alone, at their ends.
+    Followed,
     /// What it does; it leaves running what it leaves running.
     Aside,
 }

@@ -7,7 +7,7 @@ use crate::linux::processes::{line, own_pid};
 fn the_mappings_of_this_process_sum_to_what_the_kernel_says() {
     // Other tests run in this process meanwhile; a child that waits does not change.
     let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(50));
+    testkit::wait_until_asleep(child.id());
     let memory = read(child.id());
     let pid = child.id().cast_signed();
     let size = line(pid, "status", "VmSize:");
@@ -27,7 +27,7 @@ fn the_mappings_of_this_process_sum_to_what_the_kernel_says() {
 #[test]
 fn pages_agree_with_the_figures_of_their_mapping() {
     let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(50));
+    testkit::wait_until_asleep(child.id());
     let memory = read(child.id());
     let mut compared = 0;
     for mapping in &memory.as_ref().unwrap().mappings {

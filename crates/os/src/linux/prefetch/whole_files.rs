@@ -58,23 +58,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = [folder.path().join("a"), folder.path().join("none")];
         std::fs::write(&paths[0], vec![1; 1_000_000]).unwrap();
-        cache::evict(&paths[..1]);
         let resident = || cache::check(&paths[..1], CacheState::ColdEvicted).resident_pages.get();
-        if resident() != Some(0) {
-            return testkit::skip("the folder for temporary files is in memory");
-        }
+        let evicted = || {
+            cache::evict(&paths[..1]);
+            resident() == Some(0)
+        };
         let plan = AheadPlan::whole_files(&paths);
         assert_eq!((plan.files.len(), plan.requests.len(), plan.bytes()), (1, 8, 1_000_000));
-        assert_eq!(read_ahead(&plan).bytes, 1_000_000);
         // It is asked for, not waited for.
-        let pages = 1_000_000_u64.div_ceil(rustix::param::page_size() as u64);
-        for _ in 0..1000 {
-            if resident() == Some(pages) {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+        let ask = || assert_eq!(read_ahead(&plan).bytes, 1_000_000);
+        let pages = Some(1_000_000_u64.div_ceil(rustix::param::page_size() as u64));
+        match testkit::brought_in(&pages, evicted, ask, resident) {
+            None => testkit::skip("the folder for temporary files is in memory"),
+            found => assert_eq!(found, Some(pages)),
         }
-        assert_eq!(resident(), Some(pages));
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub const SET_THREAD_POINTER: u32 = 0x1002;
 const INSTRUCTION_POINTER: usize = std::mem::offset_of!(Registers, rip);
 /// `add rbx, 8`.
 pub const NEXT_WORD: [u8; 4] = [0x48, 0x83, 0xc3, 0x08];
+/// A jump by so many bytes as the next byte says.
+pub const SHORT_JUMP: [u8; 1] = [0xeb];
 /// Length of the CPUID instruction.
 const CPUID_LENGTH: u64 = 2;
 
@@ -260,6 +262,11 @@ fn loaded_argument(instruction: &Instruction, read: Read<'_>) -> Option<Option<M
 pub fn emulate_next_word(registers: &mut Registers, address: MappedVa) {
     registers.rbx = registers.rbx.wrapping_add(8);
     registers.rip = address.wrapping_add(NEXT_WORD.len() as u64).0;
+}
+
+/// Does in `registers` what a jump to `target` would do.
+pub fn jump(registers: &mut Registers, target: MappedVa) {
+    registers.rip = target.0;
 }
 
 /// Offsets in `code` of the CPUID instructions among those that begin at its first byte and

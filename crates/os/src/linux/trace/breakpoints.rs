@@ -1,7 +1,8 @@
 //! Breakpoints of one address space.
 //!
-//! Every breakpoint but those at CPUID instructions and behind a bundle's initializers is hit once: the hit puts the original byte
-//! back, so nothing has to be stepped over and no thread can miss an instruction.
+//! Every breakpoint but those at CPUID instructions and behind a bundle's initializers and finalizers is hit
+//! once: the hit puts the original byte back, so nothing has to be stepped over and no thread can miss an
+//! instruction.
 
 use super::arch;
 use super::functions::Watch;

@@ -7,7 +7,7 @@ use super::loader::{self, Loader};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::session::Session;
-use model::{MappedVa, MarkKind, StartStep};
+use model::{MappedVa, MarkKind};
 use std::io;
 use std::path::Path;
 
@@ -33,14 +33,16 @@ impl Session<'_> {
             return Ok(Resume::Continue(0));
         }
         let owned = space.owner == process;
-        if (purpose, planted) == (BreakpointPurpose::Step(StartStep::Initialized), true) {
-            self.step(process, StartStep::Initialized, at_us);
-            return self.pass_initialized(tid, address);
+        if let (BreakpointPurpose::Step(step), true) = (purpose, planted)
+            && let Some(passed) = self.pass_step((tid, process), step, address)?
+        {
+            self.step(process, step, at_us);
+            return Ok(passed);
         }
         if planted && owned {
             // While it is still there: as soon as it is gone another thread may pass and end the
             // process, this thread with it.
-            self.mark_hit(process, purpose, at_us);
+            self.mark_hit((tid, process), purpose, at_us);
         }
         if planted && let Some(space) = self.spaces.get_mut(space_index) {
             space.remove(tid, address)?;
@@ -58,7 +60,7 @@ impl Session<'_> {
     }
 
     /// What a breakpoint means whatever else is found out at it.
-    fn mark_hit(&mut self, process: usize, purpose: BreakpointPurpose, at_us: f64) {
+    fn mark_hit(&mut self, (tid, process): (Tid, usize), purpose: BreakpointPurpose, at_us: f64) {
         if let BreakpointPurpose::Step(step) = purpose {
             self.step(process, step, at_us);
         }
@@ -72,6 +74,7 @@ impl Session<'_> {
             | BreakpointPurpose::Cpuid(_) => return,
         };
         self.mark(process, kind, at_us);
+        self.look_at_memory(tid, process, kind);
         let first = self.processes.first().is_some_and(|root| root.record.images.len() == 1);
         if self.request.end_at_entry && kind == MarkKind::Entry && process == 0 && first {
             ptrace::kill(self.root);
@@ -119,6 +122,7 @@ impl Session<'_> {
             self.mark(process, MarkKind::Mapped, mapped_us);
         }
         self.mark(process, MarkKind::Relocated, at_us);
+        self.look_at_memory(tid, process, MarkKind::Relocated);
         let state = match &known.loader {
             Loader::Glibc { state } => Some(*state),
             Loader::Musl { image, base } => loader::musl_state(tid, image, *base),
@@ -218,6 +222,7 @@ impl Session<'_> {
                     );
                 } else {
                     self.mark(process, MarkKind::Mapped, at_us);
+                    self.look_at_memory(tid, process, MarkKind::Mapped);
                 }
             }
             Loader::Musl { .. } if !maps_are_seen => {

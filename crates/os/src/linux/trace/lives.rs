@@ -3,10 +3,25 @@
 use super::arch;
 use super::breakpoints::Space;
 use super::functions::TrapDisposition;
+use super::maps::FileMapping;
+use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
-use super::session::{Process, Session, Task};
+use super::session::{Session, Task};
 use model::{MarkKind, ThreadLife, TracedProcess};
 use std::io;
+
+/// A traced process.
+pub(super) struct Process {
+    pub record: TracedProcess,
+    pub threads: usize,
+    pub exiting: bool,
+    /// What is known of the image that it executes now.
+    pub executed: Option<Executed>,
+    /// What was mapped of it, if it is a bundle.
+    pub bundle_parts: Vec<FileMapping>,
+    /// What it does about SIGTRAP, as far as a recording has to know.
+    pub trap: TrapDisposition,
+}
 
 impl Session<'_> {
     /// A fork, vfork or clone by `tid` has succeeded.
@@ -54,7 +69,9 @@ impl Session<'_> {
             images: Vec::new(),
         };
         let trap = TrapDisposition::default();
-        self.processes.push(Process { record, threads: 1, exiting: false, executed: None, trap });
+        let (executed, bundle_parts) = (None, Vec::new());
+        let process = Process { record, threads: 1, exiting: false, executed, bundle_parts, trap };
+        self.processes.push(process);
         self.processes.len() - 1
     }
 

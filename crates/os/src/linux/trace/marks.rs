@@ -88,6 +88,7 @@ impl Session<'_> {
             marks,
             notes: Vec::new(),
             steps: Vec::new(),
+            memory: Vec::new(),
         };
         if let Some(state) = self.processes.get_mut(process) {
             let index = state.record.images.len();
@@ -96,6 +97,7 @@ impl Session<'_> {
             let set = start::loader_variables(tid).unwrap_or_default();
             self.variables.push(LoaderVariables { process, image: index, set });
         }
+        self.look_at_memory(tid, process, MarkKind::ExecDone);
         if let Err(note) = self.examine(tid, process) {
             self.note(process, note);
         }

@@ -6,6 +6,7 @@
 
 pub(in crate::linux) mod arch;
 pub(in crate::linux) mod breakpoints;
+mod bundle_memory;
 mod counting;
 mod cpuid;
 mod ending;

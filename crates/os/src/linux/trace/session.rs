@@ -4,15 +4,15 @@ use super::arch;
 use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
-use super::functions::{FunctionRecording, Hold, TrapDisposition, TrapState};
-use super::marks::Executed;
+use super::functions::{FunctionRecording, Hold, TrapState};
+use super::lives::Process;
 use super::ptrace::{self, Resume, Tid};
 use super::waits::{RecordedWait, Waiting};
 use super::{LoaderVariables, TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, MappedVa, ThreadLife, TracedProcess};
+use model::{Ending, FileCall, MappedVa, ThreadLife};
 use std::collections::HashMap;
 use std::io;
 
@@ -40,17 +40,6 @@ pub(super) struct Task {
     pub trap: TrapState,
     /// Another process of a recorded launch traces it.
     pub hold: Option<Hold>,
-}
-
-/// A traced process.
-pub(super) struct Process {
-    pub record: TracedProcess,
-    pub threads: usize,
-    pub exiting: bool,
-    /// What is known of the image that it executes now.
-    pub executed: Option<Executed>,
-    /// What it does about SIGTRAP, as far as a recording has to know.
-    pub trap: TrapDisposition,
 }
 
 /// Time that the tracer takes while the launch stands still.

@@ -175,25 +175,18 @@ fn launches_read_what_is_recorded_of_their_class() {
         (&["--one", "--two"], [Some(16), Some(16)]),
         (&[], [Some(16), Some(16)]),
     ] {
-        os::cache::evict(&files.each_ref().map(|file| file.as_path()));
-        if files.iter().any(|file| pages(file) != Some(0)) {
+        let now = || files.each_ref().map(pages);
+        let evicted = || {
+            os::cache::evict(&files.each_ref().map(|file| file.as_path()));
+            now() == [Some(0); 2]
+        };
+        let launch = || {
+            let mut launcher = std::process::Command::new(at("launcher"));
+            assert!(launcher.args(arguments).output_when_free().status.success());
+        };
+        let Some(found) = testkit::brought_in(&wanted, evicted, launch, now) else {
             return testkit::skip("residency is not told of temporary files");
-        }
-        assert!(
-            std::process::Command::new(at("launcher"))
-                .args(arguments)
-                .output_when_free()
-                .status
-                .success()
-        );
-        let mut found = [None; 2];
-        for _ in 0..200 {
-            found = files.each_ref().map(pages);
-            if found == wanted {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        };
         assert_eq!(found, wanted, "{arguments:?}");
     }
 }

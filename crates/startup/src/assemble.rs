@@ -1,4 +1,4 @@
-//! The macro by which [`crate::shared`] is one list for the assembly and for Rust.
+//! The macro that defines what the preamble's assembly and its Rust share, and assembles the code with it.
 
 /// Defines what is shared, and assembles the code with it.
 macro_rules! shared {
@@ -67,7 +67,7 @@ macro_rules! shared {
             "headstart_preamble_begin:",
             ".Lbegin:",
             ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
-            ".long .Lahead - .Lbegin, .Lplugin_entry - .Lbegin",
+            ".long .Lahead - .Lbegin, .Learly - .Lbegin, .Lplugin_entry - .Lbegin",
             $(concat!(".long .L", $symbol, " - .Lbegin"),)*
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
@@ -89,6 +89,7 @@ macro_rules! shared {
             include_str!("assembly/origin.s"),
             include_str!("assembly/plugins.s"),
             include_str!("assembly/ahead.s"),
+            include_str!("assembly/early.s"),
             ".Lcode_end:",
             ".balign 16",
             ".Ltables:", // Struct Header, the slots, and all else that headstart writes.
@@ -99,5 +100,3 @@ macro_rules! shared {
         );
     };
 }
-
-pub(crate) use shared;
