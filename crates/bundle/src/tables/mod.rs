@@ -172,11 +172,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(RELATIVE_SECTION, spec::SHT_RELR, 8, 8, relocations.packed());
     }
-    if plan.layout.has_program() {
-        // The kernel reads the page of the interpreter's name, and with it the strings that come first.
-        let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
-        tables.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
-    }
+    tables.add_interpreter(plan);
     tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
     add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
     order.place_modules(&plan.layout, tables.offset);
@@ -287,6 +283,14 @@ struct Placed {
 }
 
 impl Placed {
+    /// Of a bundle. The kernel reads the page of the interpreter's name, and with it the strings that come first.
+    fn add_interpreter(&mut self, plan: &Plan<'_>) {
+        if plan.layout.has_program() {
+            let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
+            self.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
+        }
+    }
+
     /// `entry`: size of an entry, if it is a table of them.
     fn add(
         &mut self,
