@@ -3,11 +3,14 @@
 use crate::plan::Plan;
 use crate::plan::own_data::Extent;
 use crate::plugins::stays_loaded;
+use crate::tables::strings::Strings;
 use crate::tables::{RELATIVE_SECTION, Tables};
 use image::elf::loadable::Section;
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
 use model::Va;
+use model::text::name;
+use std::os::unix::ffi::OsStrExt;
 
 /// Name of the section of the preamble.
 pub(crate) const PREAMBLE_SECTION: &str = ".text.headstart";
@@ -17,6 +20,17 @@ pub(crate) const STUBS_SECTION: &str = ".plt.headstart";
 
 /// Name of the section of relocations that are done when a function is first called.
 pub(crate) const LATE_SECTION: &str = ".rela.plt";
+
+/// Entries whose values are texts: the search path, and the name of a file of plug-ins.
+pub(super) fn texts(plan: &Plan<'_>, strings: &mut Strings) -> Vec<(u64, u32)> {
+    let search = plan.dependencies.search.iter();
+    let mut texts: Vec<(u64, u32)> =
+        search.map(|(tag, path)| (*tag, strings.add(name(path).as_bytes()))).collect();
+    if !plan.layout.has_program() {
+        texts.push((DT_SONAME, strings.add(plan.spec.own_name.as_bytes())));
+    }
+    texts
+}
 
 /// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH, and
 /// DT_SONAME of a file of plug-ins.

@@ -123,14 +123,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let mut strings = Strings::new();
     let names = plan.dependencies.names.iter();
     let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
-    let search = plan.dependencies.search.as_ref();
-    let mut search: Vec<(u64, u32)> = search
-        .map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())))
-        .into_iter()
-        .collect();
-    if !plan.layout.has_program() {
-        search.push((spec::DT_SONAME, strings.add(plan.spec.own_name.as_bytes())));
-    }
+    let search = dynamic::texts(plan, &mut strings);
     let versions = versions(plan, &mut strings).ok_or_else(|| {
         let reason = "its libraries have more versions than one file can number";
         plan.spec.declined(reason)
