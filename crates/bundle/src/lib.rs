@@ -12,6 +12,7 @@
 //! - `tables`: the dynamic table, symbols, versions, relocations, unwind information and headers.
 //! - `write`: files in the bundle's folder, and which of them are headstart's own.
 //! - `toolchain`: bundles of the programs that a compiler starts, in one folder.
+//! - `plugins`: libraries that the program opens while it runs, merged in files beside the bundle.
 //! - `prove`: the simulated launch of the bundle is that of the original, and nothing that it was
 //!   made of has changed meanwhile.
 
@@ -21,6 +22,7 @@ mod error;
 mod filled;
 mod make;
 mod plan;
+mod plugins;
 mod prove;
 mod read_ahead;
 mod recorded;

@@ -1,14 +1,16 @@
 //! Making a bundle.
 
+mod job;
+mod with_plugins;
+
 use crate::carry::{self, Carry, Learnt, Placed};
 use crate::choose::by_handle::{self, BundleWarning};
 use crate::choose::members::{self, Membership};
 use crate::choose::refuse;
 use crate::error::BundleError;
 use crate::plan::bases;
-use crate::plan::freshness::Check;
-use crate::plan::layout::Bases;
-use crate::plan::{self, BundleSpec, Plan};
+use crate::plan::{self, Plan};
+use crate::plugins::Refused;
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
 use crate::read_ahead::{self, PagesAhead};
@@ -26,14 +28,16 @@ use crate::write::publish;
 use crate::write::spare;
 use crate::write::workplace::Workplace;
 use files::Draft;
+use job::Job;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
-use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
+use model::bundle::{BundleCheck, BundleFigures, BundleManifest, CarriedFile};
 use model::toolchain::ToolPart;
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use with_plugins::Opened;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -65,9 +69,9 @@ pub struct BundleOptions {
     /// Name by which it is started, where that is not [`RUN`]. A process that was started by it is told
     /// the path instead.
     pub own_name: Option<OsString>,
-    /// Libraries to carry beside it; for [`BundleCheck::Sealed`].
+    /// Libraries to carry beside it, for [`BundleCheck::Sealed`]; plug-ins to merge, for [`BundleCheck::Host`].
     pub include: BTreeSet<PathBuf>,
-    /// What a launch has opened, whose libraries are carried, too.
+    /// What a launch has opened, whose libraries are carried or merged, too.
     pub learnt: Option<Learnt>,
     /// What it is to a toolchain.
     pub tool: Option<ToolPart>,
@@ -119,11 +123,17 @@ pub(crate) fn make_at(
     let error_of = |error| sources::unchanged(&graph.modules).err().unwrap_or(error);
     let memberships = memberships(&graph, &environment, program, options).map_err(error_of)?;
     let carry = carried(&graph, &memberships, options).map_err(error_of)?;
-    let placed = carry::placed(&carry, folder)?;
+    let mut placed = carry::placed(&carry, folder)?;
     let job =
         Job { graph: &graph, environment: &environment, program, folder, options, carry: &carry };
-    let proved = proved(&job, &memberships).map_err(error_of);
-    let named = proved.and_then(|proved| name(proved, &placed, folder, owned));
+    let proved = with_plugins::proved(&job, &memberships).map_err(error_of);
+    let named = proved.and_then(|proved| {
+        if !proved.plugins.files.is_empty() {
+            let Written { files, folder: own } = &proved.plugins;
+            placed = carry::named(files.clone(), own, folder)?;
+        }
+        name(proved, &placed, folder, owned)
+    });
     let (commands, made) = match named {
         Ok(named) => named,
         Err(error) => {
@@ -140,16 +150,6 @@ pub(crate) fn make_at(
     Ok(Made { manifest, ..made })
 }
 
-/// What is asked for, and what it is about.
-struct Job<'a> {
-    graph: &'a Graph,
-    environment: &'a Environment,
-    program: &'a Path,
-    folder: &'a Path,
-    options: &'a BundleOptions,
-    carry: &'a Carry,
-}
-
 /// Gives `run` its name. After an error the former one is there, or none.
 fn name(
     proved: Proved,
@@ -157,7 +157,7 @@ fn name(
     folder: &Path,
     owned: &Owned,
 ) -> Result<(String, Made), BundleError> {
-    let Proved { draft, commands, made } = proved;
+    let Proved { draft, commands, made, .. } = proved;
     let manifest = BundleManifest { carried: placed.files.clone(), ..made.manifest };
     publish::settle(owned, folder)?;
     publish::write_manifest(&manifest, folder, PENDING)?;
@@ -200,52 +200,51 @@ struct Proved {
     /// For a debugger.
     commands: String,
     made: Made,
+    plugins: Written,
 }
 
-/// Which bundle is asked for.
-fn spec<'a>(job: &Job<'a>, bases: Bases, read_ahead: Option<&'a PagesAhead>) -> BundleSpec<'a> {
-    let options = job.options;
-    BundleSpec {
-        program: job.program,
-        told: options.told.as_deref(),
-        own_name: options.own_name.as_deref().unwrap_or(OsStr::new(RUN)),
-        bases,
-        fixed: options.fixed,
-        join: options.join,
-        read_ahead,
-        check: Check { kind: options.check, immutable: &options.immutable },
-        carry: job.carry,
-        set: options.environment.as_deref(),
-        tool: options.tool.as_ref(),
-    }
+/// Files of plug-ins that have no names yet.
+#[derive(Default)]
+struct Written {
+    files: Vec<CarriedFile>,
+    /// The folder that they will be in.
+    folder: String,
 }
 
-fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleError> {
+/// What comes of a bundle: a plug-in can be in the way, which then stays as it is.
+type Attempt = Result<Proved, Refused>;
+
+fn proved(
+    job: &Job<'_>,
+    memberships: &[Membership],
+    (relocated, plugins): (&[Relocated], &Opened<'_>),
+) -> Result<Attempt, BundleError> {
     let Job { graph, environment, program, folder, options, .. } = *job;
     let declined = |reason| BundleError::declined(program, reason);
-    let relocated = loader::bindings(graph, true);
     let bases = bases::choose(graph, memberships, options).map_err(declined)?;
-    let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
-    let spec = spec(job, bases, read_ahead);
+    let spec = job.spec(bases, read_ahead, plugins);
     let (planned, contents) = rayon::join(
         || {
-            let plan = plan::plan(graph, &relocated, memberships, spec)?;
+            let plan = plan::plan(graph, relocated, memberships, spec)?;
             tables::of(&plan).map(|tables| (plan, tables))
         },
         || Content::of_modules(&graph.modules),
     );
     let ((plan, mut tables), contents) = (planned?, contents?);
-    tables.set_build_id(content::build_id(graph, &contents, fixed));
+    tables.set_build_id(content::build_id(graph, &contents, options.fixed));
     let run = folder.join(RUN);
     let draft = Draft::create(&run);
     let draft = draft.map_err(|error| BundleError::write(folder, error.into()))?;
     let path = draft.path();
     let bytes = output::write(&plan, &tables, draft.file(), &run)?;
-    let before = Before { graph, relocated: &relocated, environment };
+    let before = Before { graph, relocated, environment };
     let proof = simulation::prove(&path, &plan, &before);
     proof.map_err(|reason| declined(reason.into()))?;
+    if let Err(refused) = plugins.prove(&path, &plan, job) {
+        return Ok(Err(refused));
+    }
     permitted_as(program, &draft).map_err(|error| BundleError::write(&run, error))?;
     let commands = debugger::commands(&plan.layout);
     let symbols = content::hash(commands.as_bytes());
@@ -265,25 +264,31 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     };
     let (product, (manifest, warnings)) = publish::synced_meanwhile(draft.file(), &run, described)?;
     sources::unchanged(&graph.modules)?;
+    plugins.unchanged()?;
     let warnings = with_more(warnings, job, read_ahead);
+    let warnings: Vec<BundleWarning> = warnings.into_iter().chain(plugins.refused()).collect();
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,
         manifest: BundleManifest {
             product: Some(product?),
             warnings: texts,
-            include: included(job),
+            include: included(job, plugins),
+            plugins: plugins.described()?,
             read_ahead: tables.read_ahead.clone(),
             ..manifest?
         },
         warnings,
-        figures: figures(&plan, &tables, &relocated, bytes),
+        figures: figures(&plan, &tables, relocated, bytes),
     };
-    Ok(Proved { draft, commands, made })
+    Ok(Ok(Proved { draft, commands, made, plugins: plugins.written() }))
 }
 
 /// Libraries that are carried, by the paths by which they were asked for or opened.
-fn included(job: &Job<'_>) -> Vec<String> {
+fn included(job: &Job<'_>, plugins: &Opened<'_>) -> Vec<String> {
+    if job.options.check != BundleCheck::Sealed {
+        return plugins.included(&job.options.include);
+    }
     let learnt = job.options.learnt.iter().flat_map(|learnt| &learnt.libraries);
     let asked: BTreeSet<&PathBuf> = job.options.include.iter().chain(learnt).collect();
     let is_carried = |path: &&&PathBuf| job.carry.files.iter().any(|it| it.paths.contains(**path));
@@ -307,6 +312,8 @@ fn with_more(
     if job.options.check == BundleCheck::Sealed {
         warnings.extend(job.carry.left_out.iter().cloned().map(BundleWarning::of));
         warnings.extend(carry::warnings(job.graph, job.options.learnt.as_ref()));
+    } else {
+        warnings.extend(job.options.learnt.iter().flat_map(carry::of_launch));
     }
     warnings
 }

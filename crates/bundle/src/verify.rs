@@ -92,7 +92,10 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     files += manifest.carried.len();
     changes.extend(carry::changed(folder, &manifest));
     let of_sources = if sealed { Vec::new() } else { sources::changed(&manifest.modules) };
-    let mut stale = !of_sources.is_empty();
+    let of_plugins = sources::changed(&manifest.plugins);
+    files += manifest.plugins.len();
+    let mut stale = !of_sources.is_empty() || !of_plugins.is_empty();
+    changes.extend(of_plugins);
     changes.extend(of_sources);
     let start = match whole {
         true => Start::now(&folder.join(RUN), &manifest, &mut changes),

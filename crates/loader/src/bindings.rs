@@ -35,11 +35,28 @@ pub struct Relocated {
 /// symbols, what a module binds to does not depend on the others' relocations. References that wait
 /// until their first call are looked up only where `all_now` says so, or the module itself does.
 pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
+    let all: Vec<ModuleId> = graph.numbered().map(|(id, _)| id).collect();
+    let mut relocated = bindings_in(graph, &all, &all, all_now);
     let modules: Vec<&Loadable> = graph.modules.iter().map(|module| &module.image).collect();
-    let each = modules.par_iter().enumerate().map(|(index, module)| {
+    unique::settle(&modules, &mut relocated);
+    relocated
+}
+
+/// As [`bindings`], for some of the modules, which look their symbols up in `scope`; it begins with the program.
+/// Of a unique symbol this is the definition that is found first, whatever a process has bound before.
+pub fn bindings_in(
+    graph: &Graph,
+    modules: &[ModuleId],
+    scope: &[ModuleId],
+    all_now: bool,
+) -> Vec<Relocated> {
+    let scope: Vec<(ModuleId, &Loadable)> =
+        scope.iter().map(|&id| (id, &graph[id].image)).collect();
+    let each = modules.par_iter().map(|&from| {
+        let module = &graph[from].image;
         let mut relocating = Relocating {
-            modules: &modules,
-            from: ModuleId::at(index),
+            scope: &scope,
+            from,
             module,
             now: all_now || module.bind_now,
             done: Relocated::default(),
@@ -48,13 +65,11 @@ pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
         relocating.all();
         relocating.done
     });
-    let mut relocated: Vec<Relocated> = each.collect();
-    unique::settle(&modules, &mut relocated);
-    relocated
+    each.collect()
 }
 
 struct Relocating<'a> {
-    modules: &'a [&'a Loadable],
+    scope: &'a [(ModuleId, &'a Loadable)],
     from: ModuleId,
     module: &'a Loadable,
     now: bool,
@@ -134,10 +149,10 @@ impl Relocating<'_> {
             return Some(SymbolRef { module: self.from, symbol });
         }
         let program = usize::from(query.purpose == Purpose::Copy);
-        let mut scope = self.modules.iter().enumerate().skip(program);
-        scope.find_map(|(at, module)| {
-            let symbol = find(module, query, work)?;
-            Some(SymbolRef { module: ModuleId::at(at), symbol })
+        let mut scope = self.scope.iter().skip(program);
+        scope.find_map(|&(module, image)| {
+            let symbol = find(image, query, work)?;
+            Some(SymbolRef { module, symbol })
         })
     }
 }

@@ -2,8 +2,10 @@
 //! program, what is preloaded, then breadth first what each needs.
 
 mod error;
+mod opened;
 
 pub use error::GraphError;
+pub use opened::Opener;
 
 use crate::environment::Environment;
 use crate::search::{Requester, Searcher};
@@ -116,6 +118,16 @@ fn load_with(
     origin: PathBuf,
     missing: Missing,
 ) -> Result<Graph, GraphError> {
+    let loading = loading(program, environment, origin, missing)?;
+    Ok(Graph { search: loading.searcher.work(), ..loading.graph })
+}
+
+fn loading(
+    program: &Path,
+    environment: &Environment,
+    origin: PathBuf,
+    missing: Missing,
+) -> Result<Loading, GraphError> {
     let image = Loadable::open(program)?;
     let name = || program.display().to_string();
     let ends = image.segments().iter().map(|part| part.extent().end);
@@ -148,12 +160,8 @@ fn load_with(
     };
     loading.add(program.to_owned(), image, None, origin);
     loading.preload(environment.preload.as_deref())?;
-    let mut next = 0;
-    while next < loading.graph.modules.len() {
-        loading.dependencies_of(ModuleId::at(next))?;
-        next += 1;
-    }
-    Ok(Graph { search: loading.searcher.work(), ..loading.graph })
+    loading.complete(0)?;
+    Ok(loading)
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -181,6 +189,16 @@ struct Loading {
 const PRELOAD_FILE: &str = "/etc/ld.so.preload";
 
 impl Loading {
+    /// Loads what the modules from the one of this number on need.
+    fn complete(&mut self, from: usize) -> Result<(), GraphError> {
+        let mut next = from;
+        while next < self.graph.modules.len() {
+            self.dependencies_of(ModuleId::at(next))?;
+            next += 1;
+        }
+        Ok(())
+    }
+
     fn preload(&mut self, names: Option<&OsStr>) -> Result<(), GraphError> {
         let file = text(OsString::from_vec(std::fs::read(PRELOAD_FILE).unwrap_or_default()));
         let file = file.lines().map(|line| line.split('#').next().unwrap_or(""));

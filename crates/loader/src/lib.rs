@@ -17,6 +17,6 @@ pub mod origin;
 pub mod search;
 mod unique;
 
-pub use bindings::{Binding, Relocated, bindings};
+pub use bindings::{Binding, Relocated, bindings, bindings_in};
 pub use environment::Environment;
-pub use graph::{Graph, GraphError, Module, load, load_at, load_in};
+pub use graph::{Graph, GraphError, Module, Opener, load, load_at, load_in};

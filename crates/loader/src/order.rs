@@ -24,6 +24,20 @@ pub fn of_initialization(graph: &Graph) -> Vec<ModuleId> {
     order
 }
 
+/// The modules that opening `root` loads, and those that it needs besides, in the order in which they would be
+/// initialized; `root` is the last.
+pub fn of_opening(graph: &Graph, root: ModuleId) -> Vec<ModuleId> {
+    let count = graph.modules.len();
+    let mut walk = Walk { graph, visited: vec![false; count], after: Vec::new() };
+    for module in graph.closure(root).into_iter().rev() {
+        walk.visit(module);
+    }
+    let mut order = walk.after;
+    order.retain(|&module| module != root);
+    order.push(root);
+    order
+}
+
 struct Walk<'a> {
     graph: &'a Graph,
     visited: Vec<bool>,

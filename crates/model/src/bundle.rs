@@ -57,10 +57,13 @@ pub struct BundleManifest {
     /// What it reads ahead; none where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<BundleReadAhead>,
-    /// Files that it was to carry, by every path by which they may be opened.
+    /// Files that it was to carry, by every path by which they may be opened; or plug-ins that were to be merged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Libraries that it carries.
+    /// Plug-ins that are merged beside it, and the libraries that only they need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<BundledModule>,
+    /// Libraries that it carries, and files of merged plug-ins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedFile>,
     /// What it is to a toolchain.

@@ -39,6 +39,9 @@ pub fn made(
     );
     let mut view = style.paint(Tint::Name, &style.terminal(run)) + "\n";
     view += &(style.wrap(&sentence, 0) + "\n");
+    if !manifest.plugins.is_empty() {
+        view += &(style.wrap(&plugins(manifest), 0) + "\n");
+    }
     if let Some(ahead) = &manifest.read_ahead {
         view += &(style.wrap(&read_ahead(ahead, style), 0) + "\n");
     }
@@ -65,6 +68,21 @@ pub fn made(
         ));
     }
     view + &style.notes(&notes)
+}
+
+/// What is opened while the program runs.
+fn plugins(manifest: &BundleManifest) -> String {
+    let files = manifest.carried.len() as u64;
+    let bytes = manifest.carried.iter().map(|file| file.bytes).sum();
+    let folder = manifest.carried.first().and_then(|file| file.path.split('/').next());
+    format!(
+        "Of what it opens while it runs, {} {} now {} of {} in the folder {}.",
+        plural(manifest.plugins.len() as u64, "library", "libraries"),
+        if manifest.plugins.len() == 1 { "is" } else { "are" },
+        plural(files, "file", "files"),
+        model::figures::bytes(bytes),
+        folder.unwrap_or_default(),
+    )
 }
 
 /// What needs no look-up by the loader, as a rule.

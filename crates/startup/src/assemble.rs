@@ -67,7 +67,7 @@ macro_rules! shared {
             "headstart_preamble_begin:",
             ".Lbegin:",
             ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
-            ".long .Lahead - .Lbegin, .Learly - .Lbegin",
+            ".long .Lahead - .Lbegin, .Learly - .Lbegin, .Lplugin_entry - .Lbegin",
             $(concat!(".long .L", $symbol, " - .Lbegin"),)*
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
@@ -89,6 +89,7 @@ macro_rules! shared {
             include_str!("assembly/next.s"),
             include_str!("assembly/open.s"),
             include_str!("assembly/origin.s"),
+            include_str!("assembly/plugins.s"),
             include_str!("assembly/ahead.s"),
             include_str!("assembly/early.s"),
             ".Lcode_end:",

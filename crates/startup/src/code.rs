@@ -48,9 +48,34 @@ pub fn early() -> u64 {
     directory(5)
 }
 
+/// Offset of the function that protects what a file of plug-ins has relocated: its first initializer.
+pub fn plugin_entry() -> u64 {
+    directory(6)
+}
+
 impl WrappedFunction {
     /// Offset of the preamble's function that stands in for this one.
     pub fn wrapper(self) -> u64 {
-        directory(6 + self as usize)
+        directory(7 + self as usize)
+    }
+
+    /// Whether it asks the loader, or for what the loader has.
+    pub fn asks_loader(self) -> bool {
+        use WrappedFunction::{Dladdr, Dladdr1, Dlinfo, Dlmopen, Dlopen, Dlsym, Dlvsym};
+        matches!(self, Dladdr | Dladdr1 | Dlinfo | Dlmopen | Dlopen | Dlsym | Dlvsym)
+    }
+
+    /// The symbol by which a bundle gives its preamble's function to its files of plug-ins.
+    pub fn given(self) -> Option<&'static str> {
+        match self {
+            WrappedFunction::Dladdr => Some("__headstart_dladdr"),
+            WrappedFunction::Dladdr1 => Some("__headstart_dladdr1"),
+            WrappedFunction::Dlinfo => Some("__headstart_dlinfo"),
+            WrappedFunction::Dlmopen => Some("__headstart_dlmopen"),
+            WrappedFunction::Dlopen => Some("__headstart_dlopen"),
+            WrappedFunction::Dlsym => Some("__headstart_dlsym"),
+            WrappedFunction::Dlvsym => Some("__headstart_dlvsym"),
+            _ => None,
+        }
     }
 }

@@ -42,6 +42,7 @@ mod code;
 mod early;
 mod folders;
 mod merged;
+mod plugin;
 mod read;
 mod record;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
@@ -52,9 +53,10 @@ mod tool;
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
 use code::code;
-pub use code::{early, entry, start};
+pub use code::{early, entry, plugin_entry, start};
 pub use early::{EarlyAddresses, WrittenPages};
 pub use merged::{Finish, PreambleModule, PreambleOutline};
+pub use plugin::{Plugin, PluginFile};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
@@ -107,6 +109,12 @@ pub struct Tables {
     pub carried: Vec<(PathBuf, OsString)>,
     /// What it is to a toolchain.
     pub tool: Tool,
+    /// Files of merged plug-ins, beside the bundle.
+    pub plugin_files: Vec<PluginFile>,
+    /// What is in those, but for libraries that nothing opens.
+    pub plugins: Vec<Plugin>,
+    /// How many modules the global scope has while nothing is opened into it: the bundle and what stays outside.
+    pub scope: u64,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their
@@ -166,6 +174,8 @@ pub struct Addresses {
     /// where that has version definitions at all, those of every merged library must be among them
     /// (`elf/dl-version.c`).
     pub names: Option<i64>,
+    /// The first of the names for files of plug-ins, as many and of the same kind; their chains need not be linked.
+    pub plugin_names: i64,
     /// The value of DT_DEBUG in the program's own dynamic table, to which that of the bundle's is
     /// copied. It is writable until [`Tables::relro`] is protected.
     pub debugger: Option<i64>,

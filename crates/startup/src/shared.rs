@@ -90,6 +90,14 @@ shared! {
             searched_count: u64,
             /// 1 where a first argument that begins with a plus sign chooses another program.
             chosen_by_argument: u64,
+            plugins: u64,
+            plugin_count: u64,
+            plugin_files: u64,
+            plugin_file_count: u64,
+            /// Names for the loader of what was merged in those files.
+            plugin_chains: i64,
+            /// How many modules the global scope has, while nothing is opened into it.
+            scope: u64,
             /// What is read ahead, or 0.
             ahead: i64,
             /// Pages that these write to, which are copied before; the first ones are large pages.
@@ -219,6 +227,40 @@ shared! {
             modified_nanoseconds: i64,
         }
 
+        /// A plug-in, or a library that is merged with one.
+        Plugin {
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
+            /// The `PluginFile` that it is in.
+            file: u64,
+            /// A name by which the loader knows the library where that file is loaded; 0 for a plug-in.
+            alias: u64,
+            /// The `PluginFile`s that are loaded with it, its own first: an array of their offsets.
+            needs: u64,
+            need_count: u64,
+            /// All that these were made of.
+            records: u64,
+            record_count: u64,
+        }
+
+        /// A file of merged plug-ins and libraries.
+        PluginFile {
+            /// What the loader is asked for, and the name without the folder.
+            path: u64,
+            base: u64,
+            /// Names of what was merged, from `plugin_chains` on.
+            chain: u64,
+            chain_count: u64,
+            /// Names of files, without folders, that are not loaded themselves where this one is: an array of
+            /// their offsets.
+            loaded: u64,
+            loaded_count: u64,
+            /// Its preamble, from where it is loaded.
+            preamble: u64,
+        }
+
         /// Memory that becomes read-only, or a range of a file.
         Range {
             offset: i64,
@@ -281,6 +323,7 @@ shared! {
         Dlsym = "dlsym",
         Dlvsym = "dlvsym",
         Dlopen = "dlopen",
+        Dlmopen = "dlmopen",
         Dlinfo = "dlinfo",
         Execve = "execve",
         Execv = "execv",

@@ -1,5 +1,7 @@
 //! Writes the tables behind the preamble's code: the header, the lists, the texts.
 
+mod plugins;
+
 use crate::folders::{Step, by_folder};
 use crate::shared::{self, Header, kind};
 use crate::{
@@ -41,6 +43,8 @@ impl Preamble {
         }
         let [must, hints, all] =
             [&tables.must, &tables.hints, &tables.all].map(|list| by_folder(list));
+        let plugin_records: Vec<_> =
+            tables.plugins.iter().map(|plugin| by_folder(&plugin.records)).collect();
         let records = must.len() + hints.len() + all.len();
         let size = shared::Variable::SIZE * tables.environment.len()
             + shared::Record::SIZE * records
@@ -50,6 +54,9 @@ impl Preamble {
             + FILL_BYTES * tables.fills.len()
             + shared::Carried::SIZE * tables.carried.len()
             + tables.tool.size()
+            + shared::PluginFile::SIZE * tables.plugin_files.len()
+            + shared::Plugin::SIZE * tables.plugins.len()
+            + shared::Record::SIZE * plugin_records.iter().map(Vec::len).sum::<usize>()
             + shared::Range::SIZE * tables.relro.len()
             + shared::Module::SIZE * tables.modules.len();
         let mut writer = Writer { lists: Vec::with_capacity(size), size, texts: Vec::new() };
@@ -74,6 +81,7 @@ impl Preamble {
                 Ok(())
             })?;
         tables.tool.write(&mut writer, &mut header)?;
+        writer.plugins(tables, &plugin_records, &mut header)?;
         header.used = writer.text(tables.used.replace('\0', "").as_bytes());
         (header.relro, header.relro_count) = writer.list(&tables.relro, |writer, range| {
             shared::Range { offset: range.offset, length: range.length }.write(&mut writer.lists);
@@ -94,6 +102,7 @@ impl Preamble {
     pub fn bytes(mut self, addresses: &Addresses) -> Vec<u8> {
         let header = &mut self.header;
         header.names = addresses.names.unwrap_or_default();
+        header.plugin_chains = addresses.plugin_names;
         header.image = addresses.image;
         header.dynamic = addresses.dynamic;
         header.debug = addresses.dynamic;

@@ -315,7 +315,8 @@ pub(super) fn is_simple(name: &str) -> bool {
         && name != ".."
 }
 
-fn is_of_c_library(path: &Path, name: &str) -> bool {
+/// Whether a library comes with the C library.
+pub(crate) fn is_of_c_library(path: &Path, name: &str) -> bool {
     let converts = path.parent().and_then(Path::file_name).is_some_and(|it| it == CONVERTERS);
     converts || OF_C_LIBRARY.contains(&name)
 }

@@ -8,7 +8,7 @@ mod left;
 mod place;
 mod warnings;
 
-pub(crate) use choose::{Carry, choose};
+pub(crate) use choose::{Carry, choose, is_of_c_library};
 pub use learn::{Learnt, learn};
-pub(crate) use place::{Placed, changed, is_ours, placed, remove_old};
-pub(crate) use warnings::warnings;
+pub(crate) use place::{Placed, UNNAMED, changed, is_ours, named, placed, remove_old};
+pub(crate) use warnings::{of_launch, warnings};

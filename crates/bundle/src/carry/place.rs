@@ -14,6 +14,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+/// A folder of files of which the names are not known yet.
+pub(crate) const UNNAMED: &str = ".lib-000000000000.next";
+
 /// Files that are in their place below a bundle's folder.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
@@ -68,6 +71,34 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
     }
     files::sync_folder_of(&place).map_err(|error| BundleError::write(&place, error.into()))?;
     Ok(Placed { files, fresh: true })
+}
+
+/// Gives files that are written their folder below `folder`: so far they are in the folder [`UNNAMED`].
+pub(crate) fn named(
+    files: Vec<CarriedFile>,
+    own: &str,
+    folder: &Path,
+) -> Result<Placed, BundleError> {
+    let (fresh, place) = (folder.join(UNNAMED), folder.join(own));
+    if place.symlink_metadata().is_err() {
+        let renamed =
+            std::fs::rename(&fresh, &place).and_then(|()| Ok(files::sync_folder_of(&place)?));
+        return match renamed {
+            Ok(()) => Ok(Placed { files, fresh: true }),
+            Err(error) => Err(BundleError::write(&place, error)),
+        };
+    }
+    let _ = std::fs::remove_dir_all(&fresh);
+    match place.symlink_metadata().is_ok_and(|data| data.is_dir())
+        && changes(folder, &files).is_empty()
+    {
+        true => Ok(Placed { files, fresh: false }),
+        false => Err(BundleError::Occupied {
+            found: "exists, but is not as headstart left it".to_owned(),
+            path: place,
+            advice: BundleAdvice::MoveAway,
+        }),
+    }
 }
 
 fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {

@@ -34,16 +34,21 @@ pub(crate) fn warnings(graph: &Graph, learnt: Option<&Learnt>) -> Vec<BundleWarn
              them where they are now."
         )));
     }
-    if let Some(missing) = &learnt.missing {
-        said.push(BundleWarning::of(format!("What the launch opened is not known: {missing}.")));
-    }
-    if let Some(ending) = learnt.failed {
-        let words = ending.words();
-        said.push(BundleWarning::of(format!(
-            "The launch to learn from {words}, so one that does all its work may open more files."
-        )));
-    }
+    said.extend(of_launch(learnt));
     said
+}
+
+/// What may be missing of what a launch opens.
+pub(crate) fn of_launch(learnt: &Learnt) -> Vec<BundleWarning> {
+    let missing = learnt.missing.as_ref();
+    let missing = missing.map(|missing| format!("What the launch opened is not known: {missing}."));
+    let failed = learnt.failed.map(|ending| {
+        let words = ending.words();
+        format!(
+            "The launch to learn from {words}, so one that does all its work may open more files."
+        )
+    });
+    missing.into_iter().chain(failed).map(BundleWarning::of).collect()
 }
 
 fn named(paths: &[String]) -> Option<(String, String)> {

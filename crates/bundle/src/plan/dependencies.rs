@@ -95,7 +95,7 @@ fn with_folders<'a>(
 }
 
 /// The folders of all merged modules, `$ORIGIN` replaced. None where nothing is opened.
-fn search_path(graph: &Graph, memberships: &[Membership]) -> Option<(u64, String)> {
+pub(crate) fn search_path(graph: &Graph, memberships: &[Membership]) -> Option<(u64, String)> {
     let merged = || graph.modules.iter().zip(memberships).filter(|(_, m)| m.is_merged());
     let opens = |module: &Module| {
         let mut symbols = module.image.symbols().map(|(_, symbol)| symbol);

@@ -123,6 +123,7 @@ impl<'a> Exports<'_, 'a> {
     fn consider(&mut self, member: &Member<'a>, index: SymbolIndex, symbol: Symbol<'a>) {
         let image: &'a Loadable = member.image;
         let Some(value) = self.value(member, &symbol) else { return };
+        self.add_alias(member, index, symbol, value);
         let (number, hidden) = image.symbol_version(index).unwrap_or((1, false));
         if number == 0 {
             return;
@@ -158,6 +159,22 @@ impl<'a> Exports<'_, 'a> {
             self.defaults.insert(name);
         }
         self.add(export);
+    }
+
+    /// For other files of plug-ins.
+    fn add_alias(
+        &mut self,
+        member: &Member<'a>,
+        index: SymbolIndex,
+        symbol: Symbol<'a>,
+        value: ExportValue,
+    ) {
+        let source = SymbolRef { module: member.id, symbol: index };
+        let alias = self.layout.aliases.and_then(|aliases| aliases.get(&source));
+        let Some(name) = alias.filter(|_| symbol.defined) else { return };
+        let Symbol { size, kind, .. } = symbol;
+        let (binding, version) = (SymbolBinding::Global, ExportVersion::Base);
+        self.add(Export { name, value, size, kind, binding, version, hidden: false, source });
     }
 
     /// A function that a resolver selects, whose stub is its address for all.
@@ -233,7 +250,9 @@ impl<'a> Exports<'_, 'a> {
         asked: Option<&Version>,
     ) -> bool {
         let query = SymbolQuery::new(symbol.name, asked, Purpose::Value);
+        // The handle of a plug-in means its own.
         let before = self.graph.numbered().take(module.index()).skip(1);
+        let before = before.filter(|_| self.layout.has_program());
         let mut outside = before.filter(|(id, _)| !self.layout.is_merged(*id));
         let work = &mut self.work;
         outside.any(|(_, other)| find(&other.image, &query, work).is_some())

@@ -79,6 +79,27 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
     functions
 }
 
+/// What a file of plug-ins has, whose modules are initialized in this order: all as the loader calls it.
+pub(crate) fn of_plugins(
+    layout: &Layout<'_>,
+    fixups: &Fixups<'_>,
+    order: &[ModuleId],
+) -> Functions {
+    let mut functions = Functions::default();
+    for member in order.iter().filter_map(|&module| layout.member(module)) {
+        let code = MergedCode { member, fixups };
+        let one = |tag| single(member, tag);
+        let array = |tag, size| array(member, fixups, tag, size);
+        let first = one(spec::DT_INIT).into_iter();
+        let first = first.chain(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ)).collect();
+        let last = one(spec::DT_FINI).into_iter();
+        let last = last.chain(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ)).collect();
+        functions.init.extend(busy(first, |at| idle::is_idle_initializer(&code, at)));
+        functions.fini.extend(busy(last, |at| idle::idle_finalizer(&code, at).is_some()));
+    }
+    functions
+}
+
 /// Those that do something.
 fn busy(
     functions: Vec<Value>,

@@ -18,7 +18,8 @@ use image::elf::loadable::alignment;
 use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
 use loader::{Graph, Module};
-use model::{BundleVa, FileOffset, ModuleId, TlsOffset, Va};
+use model::{BundleVa, FileOffset, ModuleId, SymbolRef, TlsOffset, Va};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
@@ -113,6 +114,12 @@ pub(crate) struct Layout<'a> {
     pub(crate) joined: usize,
     /// Program headers for parts that are set apart later.
     pub(super) spare_headers: usize,
+    /// Addresses and places in the file are the same modulo this.
+    unit: u64,
+    /// References of modules that the loader is to look up in any case.
+    pub(crate) left: FxHashSet<SymbolRef>,
+    /// Definitions that files of plug-ins know by names of their own, so that no other is found before them.
+    pub(crate) aliases: Option<&'a FxHashMap<SymbolRef, Vec<u8>>>,
     /// It will be loaded at a multiple of a large page, and relocated there.
     copies_large_pages: bool,
 }
@@ -139,18 +146,31 @@ impl<'a> Layout<'a> {
         bases: Bases,
     ) -> Result<Self, DeclineReason> {
         let merged = graph.numbered().zip(memberships).filter(|(_, m)| m.is_merged());
-        let merged: Vec<(ModuleId, &Module)> = merged.map(|(numbered, _)| numbered).collect();
+        Layout::of_modules(graph, merged.map(|((id, _), _)| id), bases)
+    }
+
+    /// Those of these modules, in this order.
+    pub(crate) fn of_modules(
+        graph: &'a Graph,
+        merged: impl Iterator<Item = ModuleId>,
+        bases: Bases,
+    ) -> Result<Self, DeclineReason> {
+        let merged: Vec<(ModuleId, &Module)> = merged.map(|id| (id, &graph[id])).collect();
         let mut parts: Vec<Vec<ProgramHeader>> =
             merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
         let joined = join(&mut parts)?;
         // Where it moves, constants are relocated at every start.
         let is_fixed = bases.unmoved || bases.low > BundleVa::ZERO;
-        let copies_large_pages = !is_fixed && have_large_pages(parts.iter().flatten());
+        let is_bundle = merged.first().is_some_and(|(id, _)| *id == ModuleId::PROGRAM);
+        let copies_large_pages = is_bundle && !is_fixed && have_large_pages(parts.iter().flatten());
         let spare_headers = if is_fixed { spare_headers(&parts) } else { 0 };
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS + spare_headers;
         let blocks = merged.iter().map(|(_, module)| module.image.segment(spec::PT_TLS));
         let tls = TlsLayout::new(blocks);
         let room = align_up((FileHeader::SIZE + header_count * ProgramHeader::SIZE) as u64, PAGE);
+        // A file of plug-ins that has no large pages need not have room for them.
+        let is_large = is_bundle || have_large_pages(parts.iter().flatten());
+        let unit = if is_large { LARGE_PAGE } else { PAGE };
         let (base, low) = program_base(&parts[0], room, bases)?;
         let mut layout = Layout {
             members: Vec::with_capacity(merged.len()),
@@ -161,6 +181,9 @@ impl<'a> Layout<'a> {
             tls,
             joined,
             spare_headers,
+            unit,
+            left: FxHashSet::default(),
+            aliases: None,
             copies_large_pages,
         };
         for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
@@ -194,7 +217,7 @@ impl<'a> Layout<'a> {
                 base
             };
             let free = self.file_end.0.wrapping_sub(low.0);
-            (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(LARGE_PAGE)))
+            (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(self.unit)))
         };
         let (image, tls) = (&module.image, self.tls.starts[at]);
         let member =
@@ -215,7 +238,7 @@ impl<'a> Layout<'a> {
     /// By multiples of this all modules may be moved together.
     pub(super) fn alignment(&self) -> u64 {
         let strictest = self.members.iter().map(|member| alignment(&member.parts)).max();
-        strictest.unwrap_or(LARGE_PAGE).max(LARGE_PAGE)
+        strictest.unwrap_or(self.unit).max(self.unit)
     }
 
     /// Whether a part that nobody writes to holds a whole large page, wherever it begins.
@@ -235,14 +258,24 @@ impl<'a> Layout<'a> {
         self.end
     }
 
-    /// The program, which is always merged.
+    /// The program, which is merged in every bundle; in a file of plug-ins the first module.
     pub(crate) fn program(&self) -> &Member<'a> {
         &self.members[0]
+    }
+
+    /// Whether it is a bundle, and not a file of plug-ins.
+    pub(crate) fn has_program(&self) -> bool {
+        self.program().id == ModuleId::PROGRAM
     }
 
     /// Whether the module is merged.
     pub(crate) fn is_merged(&self, module: ModuleId) -> bool {
         self.of_module[module.index()].is_some()
+    }
+
+    /// How many modules a start of the bundle loads: itself, and those outside.
+    pub(crate) fn modules_of_start(&self) -> u64 {
+        1 + self.of_module.iter().filter(|at| at.is_none()).count() as u64
     }
 
     /// The module, if it is merged.

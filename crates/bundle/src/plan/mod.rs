@@ -8,9 +8,9 @@ pub(crate) mod file_order;
 pub(crate) mod fixups;
 pub(crate) mod freshness;
 pub(crate) mod idle;
-mod initializers;
+pub(crate) mod initializers;
 pub(crate) mod layout;
-mod loader_names;
+pub(crate) mod loader_names;
 pub(crate) mod outside;
 pub(crate) mod own_data;
 pub(crate) mod parts;
@@ -24,6 +24,7 @@ pub(crate) mod written;
 use crate::carry::Carry;
 use crate::choose::members::Membership;
 use crate::error::{BundleError, DeclineReason};
+use crate::plugins::PluginTables;
 use crate::read_ahead::PagesAhead;
 use dependencies::Dependencies;
 use exports::Export;
@@ -41,7 +42,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Entries of the dynamic table besides the libraries that are needed.
-const DYNAMIC_ENTRIES: usize = 38;
+pub(crate) const DYNAMIC_ENTRIES: usize = 38;
 
 /// Which bundle is asked for.
 pub(crate) struct BundleSpec<'a> {
@@ -66,6 +67,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) carry: &'a Carry,
     /// What it is to a toolchain.
     pub(crate) tool: Option<&'a ToolPart>,
+    /// Plug-ins that are merged beside it.
+    pub(crate) plugins: &'a PluginTables,
 }
 
 impl BundleSpec<'_> {
@@ -98,8 +101,10 @@ pub(crate) struct Plan<'a> {
     /// What is used of the C library.
     pub(crate) outside: Outside<'a>,
     pub(crate) dependencies: Dependencies,
-    /// Names of merged libraries for the loader.
+    /// Names for the loader: of merged libraries, and behind them those of plug-ins.
     pub(crate) names: Vec<Vec<u8>>,
+    /// How many of them are of merged libraries.
+    pub(crate) own_names: usize,
     pub(crate) own: OwnData,
     pub(crate) preamble: Preamble,
     /// How many initializers and finalizers do nothing, and are left out.
@@ -108,6 +113,13 @@ pub(crate) struct Plan<'a> {
     pub(crate) ident: Identification,
     /// Where the file is entered.
     pub(crate) entry: BundleVa,
+}
+
+impl Plan<'_> {
+    /// Whether the preamble has something to do before the loader relocates the file: not in one of plug-ins.
+    pub(crate) fn starts_early(&self) -> bool {
+        self.layout.has_program() && self.spec.starts_early()
+    }
 }
 
 /// Thinks it out.
@@ -138,13 +150,16 @@ pub(crate) fn plan<'a>(
     let preamble = preamble::new(&spec, records, &layout, filled, tool::of(graph, &spec)?)?;
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);
-    let names = loader_names::of_merged(graph, &layout);
+    let mut names = loader_names::of_merged(graph, &layout);
+    let own_names = names.len();
+    names.extend(spec.plugins.names.iter().cloned());
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new((reserved, fills), room, &functions, (&fixups, &outside), names.len());
     fixups.place(reserved.template, &outside, &own.places());
     let mut exports = exports::collect(graph, relocated, &layout, (&outside, &own.places()));
     let defaults = exports::defaults(&exports);
     exports.extend(outside.exports(&own.places(), &defaults));
+    exports.extend(spec.plugins.given(&layout, &fixups));
     let header = FileHeader::read(layout.program().image.bytes());
     Ok(Plan {
         entry: layout.preamble() + startup::start(),
@@ -158,6 +173,7 @@ pub(crate) fn plan<'a>(
         outside,
         dependencies,
         names,
+        own_names,
         own,
         idle: functions.idle,
     })

@@ -178,11 +178,12 @@ impl OwnData {
     }
 
     /// The chain of names; `names`: their addresses.
-    pub(crate) fn chain(&self, names: &[BundleVa]) -> Vec<Fixup> {
+    /// Behind the first `own` of them, which are the bundle's, are those of plug-ins, which the preamble links.
+    pub(crate) fn chain(&self, names: &[BundleVa], own: usize) -> Vec<Fixup> {
         let mut fixups = Vec::new();
         for (index, &name) in names.iter().enumerate() {
             let node = self.names.start + NODE * index as u64;
-            let next = match index + 1 < names.len() {
+            let next = match index + 1 < own {
                 true => Value::Address(node + NODE),
                 false => Value::Constant(0),
             };
@@ -192,9 +193,9 @@ impl OwnData {
         fixups
     }
 
-    /// Whether there are names for the loader.
-    pub(crate) fn has_names(&self) -> bool {
-        self.finish > self.names.start
+    /// Where the name of this number has its place.
+    pub(crate) fn node(&self, number: usize) -> BundleVa {
+        self.names.start + NODE * number as u64
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) fn new(
         fill_libraries: filled.libraries,
         carried: spec.carry.by_path(),
         tool,
+        plugin_files: spec.plugins.files.clone(),
+        plugins: spec.plugins.all.clone(),
+        scope: layout.modules_of_start(),
         relro: relro(layout),
         modules: modules(layout, spec.check),
     };
@@ -84,7 +87,7 @@ pub(super) fn identity(path: &Path) -> Option<FileIdentity> {
 }
 
 /// Pages of the modules that are read-only once they are relocated.
-fn relro(layout: &Layout<'_>) -> Vec<Protected> {
+pub(crate) fn relro(layout: &Layout<'_>) -> Vec<Protected> {
     let written = layout.members.iter().filter(|member| !member.constant);
     let ranges = written.filter_map(|member| {
         let segment = member.image.segment(spec::PT_GNU_RELRO)?;
@@ -96,15 +99,23 @@ fn relro(layout: &Layout<'_>) -> Vec<Protected> {
 }
 
 /// Addresses in the bundle's own data that the preamble is to know.
-pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
+/// `names`: how many names for the loader are those of merged libraries.
+pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData, names: usize) -> Addresses {
     let offset = |address| offset(layout, address);
     let functions =
         |array: Extent| Functions { offset: offset(array.start), count: array.size / 8 };
     let program = layout.program();
+    if !layout.has_program() {
+        // Of a file of plug-ins the loader knows where it is; nothing of a start is done.
+        let (slots, names) = (offset(own.reserved.slots.start), Some(offset(own.names.start)));
+        let (image, dynamic) = (offset(layout.low), offset(own.dynamic.start));
+        return Addresses { image, dynamic, names, slots, ..Addresses::default() };
+    }
     Addresses {
         image: offset(layout.low),
         dynamic: offset(own.dynamic.start),
-        names: own.has_names().then(|| offset(own.names.start)),
+        names: (names > 0).then(|| offset(own.names.start)),
+        plugin_names: offset(own.node(names)),
         debugger: debug_value(program.image).map(|address| offset(program.moved(address))),
         start: Start {
             program: offset(program.moved(program.image.header.entry)),
@@ -141,7 +152,7 @@ pub(super) fn debug_value(image: &Loadable) -> Option<Va> {
 }
 
 /// The merged modules as they are in memory.
-fn modules(layout: &Layout<'_>, check: Check<'_>) -> Vec<MergedModule> {
+pub(crate) fn modules(layout: &Layout<'_>, check: Check<'_>) -> Vec<MergedModule> {
     let offset = |address| offset(layout, address);
     let module = |member: &Member<'_>| {
         let (path, image) = (&member.module.path, member.image);

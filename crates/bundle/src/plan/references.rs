@@ -4,7 +4,7 @@ use crate::choose::members;
 use crate::plan::layout::Member;
 use image::elf::loadable::{SymbolBinding, SymbolKind};
 use loader::Graph;
-use model::{SymbolIndex, SymbolRef};
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use rustc_hash::FxHashMap;
 
 /// A reference to a module outside, by number.
@@ -24,6 +24,8 @@ pub(crate) struct Reference<'a> {
     pub(crate) name: &'a [u8],
     /// Name of the library and of its version.
     pub(crate) version: Option<(String, Vec<u8>)>,
+    /// It means the stub that the program has for the address of a function, which calls pass over.
+    pub(crate) is_stub: bool,
 }
 
 /// References to modules outside, each once.
@@ -31,8 +33,9 @@ pub(crate) struct Reference<'a> {
 pub(crate) struct References<'a> {
     /// In the order of their numbers.
     pub(crate) all: Vec<(Reference<'a>, SymbolBinding, SymbolKind)>,
-    /// What each was bound to in the original.
+    /// What each was bound to in the original, and a symbol that refers so.
     definitions: Vec<SymbolRef>,
+    sources: Vec<SymbolRef>,
     numbers: FxHashMap<Reference<'a>, ReferenceId>,
 }
 
@@ -48,7 +51,32 @@ impl<'a> References<'a> {
         let image: &'a image::elf::Loadable = member.image;
         let found = image.symbol(symbol);
         let name = found.map_or(&b""[..], |symbol| symbol.name);
-        let reference = Reference { name, version: version(graph, image, symbol, definition) };
+        let version = version(graph, image, symbol, definition);
+        let defined = graph[definition.module].image.symbol(definition.symbol);
+        let is_stub = defined.is_some_and(|symbol| !symbol.defined);
+        self.refer(Reference { name, version, is_stub }, member, symbol, definition)
+    }
+
+    /// The same by another name that the definition has.
+    pub(crate) fn add_by_alias(
+        &mut self,
+        name: &'a [u8],
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let reference = Reference { name, version: None, is_stub: false };
+        self.refer(reference, member, symbol, definition)
+    }
+
+    fn refer(
+        &mut self,
+        reference: Reference<'a>,
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let found = member.image.symbol(symbol);
         let binding = found.map_or(SymbolBinding::Global, |symbol| symbol.binding);
         let kind = found.map_or(SymbolKind::None, |symbol| symbol.kind);
         if let Some(&number) = self.numbers.get(&reference) {
@@ -61,8 +89,17 @@ impl<'a> References<'a> {
         let number = ReferenceId(self.all.len() as u32);
         self.all.push((reference.clone(), binding, kind));
         self.definitions.push(definition);
+        self.sources.push(SymbolRef { module: member.id, symbol });
         self.numbers.insert(reference, number);
         number
+    }
+
+    /// A reference is to a symbol of this name instead, without a version.
+    pub(crate) fn rename(&mut self, reference: ReferenceId, name: &'static [u8]) {
+        if let Some((all, binding, _)) = self.all.get_mut(reference.0 as usize) {
+            *all = Reference { name, version: None, is_stub: false };
+            *binding = SymbolBinding::Global;
+        }
     }
 
     /// Name of what a reference is to.
@@ -73,6 +110,11 @@ impl<'a> References<'a> {
     /// What a reference was bound to in the original.
     pub(crate) fn definition(&self, reference: ReferenceId) -> Option<SymbolRef> {
         self.definitions.get(reference.0 as usize).copied()
+    }
+
+    /// Which symbols of merged modules the symbols of a file stand for, from the first reference on.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (SymbolIndex, SymbolRef)> {
+        (0..).map(|number| ReferenceId(number).symbol()).zip(self.sources.iter().copied())
     }
 
     /// What the symbols of the bundle were bound to in the original, from the first reference on.
@@ -92,6 +134,13 @@ fn version(
     let definer = &graph[definition.module];
     // A library without versions of its own is not asked for one.
     let (index, _) = definer.image.symbol_version(definition.symbol)?;
-    definer.image.version(index)?;
-    Some((members::name_of(definer), asked.name.clone()))
+    let has = definer.image.version(index)?;
+    let library = match &has.library {
+        // The program's copy of a library's data.
+        Some(library) => String::from_utf8_lossy(library).into_owned(),
+        // Nobody asks a program for a version.
+        None if definition.module == ModuleId::PROGRAM => return None,
+        None => members::name_of(definer),
+    };
+    Some((library, asked.name.clone()))
 }

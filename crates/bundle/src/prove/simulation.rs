@@ -38,7 +38,8 @@ pub(crate) fn prove(file: &Path, plan: &Plan<'_>, before: &Before<'_>) -> Result
     Ok(())
 }
 
-struct Modules<'a> {
+/// What the modules of a bundle are, held against those of its program.
+pub(crate) struct Modules<'a> {
     plan: &'a Plan<'a>,
     before: &'a Graph,
     after: &'a Graph,
@@ -47,10 +48,14 @@ struct Modules<'a> {
 }
 
 /// What a reference is bound to; none where nothing defines it.
-type Definition = Option<SymbolRef>;
+pub(crate) type Definition = Option<SymbolRef>;
 
 impl<'a> Modules<'a> {
-    fn new(plan: &'a Plan<'a>, before: &'a Graph, after: &'a Graph) -> Result<Self, String> {
+    pub(crate) fn new(
+        plan: &'a Plan<'a>,
+        before: &'a Graph,
+        after: &'a Graph,
+    ) -> Result<Self, String> {
         let layout = &plan.layout;
         let outside = before.numbered().filter(|(id, _)| !layout.is_merged(*id));
         // One file can be found by two paths.
@@ -70,7 +75,7 @@ impl<'a> Modules<'a> {
     }
 
     /// Whether a definition now is what another one was.
-    fn same(&self, now: Definition, was: Definition) -> bool {
+    pub(crate) fn same(&self, now: Definition, was: Definition) -> bool {
         let (Some(now), Some(was)) = (now, was) else {
             return now.is_none() && was.is_none();
         };

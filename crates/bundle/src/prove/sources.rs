@@ -24,6 +24,13 @@ pub fn of_modules(modules: &[Module]) -> Result<Vec<BundledModule>, BundleError>
     Ok(modules.map(|(index, (module, content))| described(index, module, content)).collect())
 }
 
+/// A module at this place in the order of loading, as it is now.
+pub(crate) fn one(index: usize, module: &Module) -> Result<BundledModule, BundleError> {
+    let content = Content::read(&module.path);
+    let content = content.map_err(|error| BundleError::io(&module.path, error))?;
+    Ok(described(index, module, content))
+}
+
 /// The module at this place in the order of loading, as a file that something is made of.
 pub(crate) fn described(index: usize, module: &Module, content: Content) -> BundledModule {
     BundledModule {

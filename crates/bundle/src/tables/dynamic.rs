@@ -2,11 +2,15 @@
 
 use crate::plan::Plan;
 use crate::plan::own_data::Extent;
-use crate::tables::Tables;
+use crate::plugins::stays_loaded;
+use crate::tables::strings::Strings;
+use crate::tables::{RELATIVE_SECTION, Tables};
 use image::elf::loadable::Section;
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
 use model::Va;
+use model::text::name;
+use std::os::unix::ffi::OsStrExt;
 
 /// Name of the section of the preamble.
 pub(crate) const PREAMBLE_SECTION: &str = ".text.headstart";
@@ -17,20 +21,35 @@ pub(crate) const STUBS_SECTION: &str = ".plt.headstart";
 /// Name of the section of relocations that are done when a function is first called.
 pub(crate) const LATE_SECTION: &str = ".rela.plt";
 
-/// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH.
+/// Entries whose values are texts: the search path, and the name of a file of plug-ins.
+pub(super) fn texts(plan: &Plan<'_>, strings: &mut Strings) -> Vec<(u64, u32)> {
+    let search = plan.dependencies.search.iter();
+    let mut texts: Vec<(u64, u32)> =
+        search.map(|(tag, path)| (*tag, strings.add(name(path).as_bytes()))).collect();
+    if !plan.layout.has_program() {
+        texts.push((DT_SONAME, strings.add(plan.spec.own_name.as_bytes())));
+    }
+    texts
+}
+
+/// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH, and
+/// DT_SONAME of a file of plug-ins.
 pub(crate) fn entries(
     plan: &Plan<'_>,
     tables: &Tables,
     needed: &[u32],
-    search: Option<(u64, u32)>,
+    search: &[(u64, u32)],
 ) -> Vec<DynamicEntry> {
     let own = &plan.own;
     let section = |name| tables.table(name).section.header;
     let at = |name| section(name).address.0;
     let array = |tag, size, array: Extent| [(tag, array.start.0), (size, array.size)];
     let mut all: Vec<(u64, u64)> = needed.iter().map(|&name| (DT_NEEDED, name.into())).collect();
-    all.extend(search.map(|(tag, path)| (tag, u64::from(path))));
-    all.extend(array(DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ, own.preinit_array));
+    all.extend(search.iter().map(|&(tag, text)| (tag, u64::from(text))));
+    if plan.layout.has_program() {
+        all.extend(array(DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ, own.preinit_array));
+        all.push((DT_DEBUG, 0));
+    }
     all.extend(array(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, own.init_array));
     all.extend(array(DT_FINI_ARRAY, DT_FINI_ARRAYSZ, own.fini_array));
     all.extend([
@@ -39,7 +58,6 @@ pub(crate) fn entries(
         (DT_STRSZ, section(".dynstr").size),
         (DT_SYMTAB, at(".dynsym")),
         (DT_SYMENT, SymbolEntry::SIZE as u64),
-        (DT_DEBUG, 0),
         (DT_RELA, at(".rela.dyn")),
         (DT_RELASZ, section(".rela.dyn").size),
         (DT_RELAENT, Rela::SIZE as u64),
@@ -60,7 +78,15 @@ pub(crate) fn entries(
         all.push((DT_FLAGS, DF_BIND_NOW));
     }
     let now = if own.filled { 0 } else { DF_1_NOW };
-    all.push((DT_FLAGS_1, if plan.spec.fixed { now } else { now | DF_1_PIE }));
+    let stays = plan.layout.members.iter().any(|member| stays_loaded(member.image));
+    all.push((
+        DT_FLAGS_1,
+        match plan.layout.has_program() {
+            false => now | if stays { DF_1_NODELETE } else { 0 },
+            true if plan.spec.fixed => now,
+            true => now | DF_1_PIE,
+        },
+    ));
     let needs = section(".gnu.version_r");
     if needs.size > 0 {
         all.push((DT_VERNEED, needs.address.0));
@@ -68,6 +94,13 @@ pub(crate) fn entries(
     }
     if tables.relocations.relative_others > 0 {
         all.push((DT_RELACOUNT, tables.relocations.relative_others as u64));
+    }
+    // Those of a bundle the preamble applies.
+    let packed = tables.find_table(RELATIVE_SECTION).filter(|_| !plan.layout.has_program());
+    if let Some(packed) = packed {
+        all.push((DT_RELR, packed.address().0));
+        all.push((DT_RELRSZ, packed.section.header.size));
+        all.push((DT_RELRENT, 8));
     }
     all.into_iter().map(|(tag, value)| DynamicEntry { tag, value }).collect()
 }

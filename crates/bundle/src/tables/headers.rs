@@ -146,7 +146,7 @@ fn program_headers(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let table_at = FileHeader::SIZE as u64;
     let table = Extent { start: low + table_at, size: 0 };
     let mut all = vec![plain(spec::PT_PHDR, spec::PF_R, table, FileOffset(table_at), 8)];
-    all.push(own.table(tables.table(".interp"), spec::PT_INTERP, 1));
+    all.extend(tables.find_table(".interp").map(|name| own.table(name, spec::PT_INTERP, 1)));
     all.extend(mapped(&own, tables));
     all.extend(told(&own, tables));
     let size = (all.len() * ProgramHeader::SIZE) as u64;

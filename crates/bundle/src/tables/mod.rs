@@ -123,8 +123,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let mut strings = Strings::new();
     let names = plan.dependencies.names.iter();
     let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
-    let search = plan.dependencies.search.as_ref();
-    let search = search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())));
+    let search = dynamic::texts(plan, &mut strings);
     let versions = versions(plan, &mut strings).ok_or_else(|| {
         let reason = "its libraries have more versions than one file can number";
         plan.spec.declined(reason)
@@ -137,7 +136,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     ] {
         tables.add(name, kind, 0, 8, bytes).section.header.info = count as u32;
     }
-    let chain = plan.own.chain(&tables.add_names(&plan.names));
+    let chain = plan.own.chain(&tables.add_names(&plan.names), plan.own_names);
     tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
     let relocations = relocations(plan, &chain, &symbols.of_exports);
     // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
@@ -166,9 +165,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(RELATIVE_SECTION, spec::SHT_RELR, 8, 8, relocations.packed());
     }
-    // The kernel reads the page of the interpreter's name, and with it the strings that come first.
-    let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
-    tables.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
+    tables.add_interpreter(plan);
     tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
     add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
     order.place_modules(&plan.layout, tables.offset);
@@ -179,7 +176,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let written_counts = written.counts();
     let mut tables =
         Tables { all, dynamic, sections, order, relocations, written_counts, chain, read_ahead };
-    tables.dynamic = dynamic::entries(plan, &tables, &needed, search);
+    tables.dynamic = dynamic::entries(plan, &tables, &needed, &search);
     dynamic::add_sections(plan, &mut tables);
     Ok(tables)
 }
@@ -218,7 +215,7 @@ fn symbols(
 
 /// The code that relocates the bundle, which the first relocation has the loader call.
 fn local_symbol(plan: &Plan<'_>, name: u32, section: u16) -> SymbolEntry {
-    let kind = if plan.spec.starts_early() { spec::STT_GNU_IFUNC } else { spec::STT_FUNC };
+    let kind = if plan.starts_early() { spec::STT_GNU_IFUNC } else { spec::STT_FUNC };
     SymbolEntry {
         name,
         info: symbol_info(spec::STB_LOCAL, kind),
@@ -264,7 +261,7 @@ fn relocations(plan: &Plan<'_>, chain: &[Fixup], of_exports: &[SymbolIndex]) -> 
     let copies = copies.chain(more);
     let all = plan.fixups.all.iter().chain(&plan.own.fixups).chain(chain).copied();
     let mut relocations = Relocations::new(all, copies, plan.spec.fixed);
-    if plan.spec.starts_early() {
+    if plan.starts_early() {
         relocations.begin_with(SymbolIndex(1), plan.own.finish);
     }
     relocations
@@ -279,6 +276,14 @@ struct Placed {
 }
 
 impl Placed {
+    /// Of a bundle. The kernel reads the page of the interpreter's name, and with it the strings that come first.
+    fn add_interpreter(&mut self, plan: &Plan<'_>) {
+        if plan.layout.has_program() {
+            let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
+            self.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
+        }
+    }
+
     /// `entry`: size of an entry, if it is a table of them.
     fn add(
         &mut self,

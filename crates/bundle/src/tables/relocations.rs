@@ -68,6 +68,8 @@ impl Relocations {
                 Value::LookedUp { reference, kind, addend } => {
                     rela(at, reference.symbol(), kind, addend)
                 }
+                Value::ThreadModule => rela(at, none, spec::R_X86_64_DTPMOD64, 0),
+                Value::ThreadOffset(to) => rela(at, none, spec::R_X86_64_TPOFF64, to.0 as i64),
                 Value::TlsDescriptor(to) => rela(at, none, spec::R_X86_64_TLSDESC, to.0 as i64),
                 Value::Resolved(by) => rela(at, none, spec::R_X86_64_IRELATIVE, by.0 as i64),
             };

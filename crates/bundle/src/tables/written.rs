@@ -18,7 +18,7 @@ pub(crate) fn offset(plan: &Plan<'_>, address: BundleVa) -> i64 {
 /// The pages of a bundle that moves; of others there are few.
 pub(crate) fn pages(plan: &Plan<'_>, relocations: &Relocations) -> WrittenPages {
     let mut found = WrittenPages::default();
-    if plan.spec.fixed {
+    if plan.spec.fixed || !plan.layout.has_program() {
         return found;
     }
     let place = |page: u64| offset(plan, BundleVa(page * PAGE));

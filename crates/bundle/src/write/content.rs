@@ -114,7 +114,15 @@ pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<
         hash.update([0]);
         hash.update(&content.sha256);
     }
-    let id = hash.finalize();
+    note_of(&hash.finalize())
+}
+
+/// The same for a file that this text tells from all others.
+pub(crate) fn build_id_of(text: &[u8]) -> Vec<u8> {
+    note_of(&Sha256::digest(text))
+}
+
+fn note_of(id: &[u8]) -> Vec<u8> {
     let mut note = Vec::with_capacity(BUILD_ID_NOTE);
     for word in [4, BUILD_ID_BYTES as u32, 3] {
         note.extend_from_slice(&word.to_le_bytes());

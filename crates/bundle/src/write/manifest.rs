@@ -61,6 +61,7 @@ pub(crate) fn of(
         spare: None,
         read_ahead: None,
         include: Vec::new(),
+        plugins: Vec::new(),
         carried: Vec::new(),
         tool: options.tool.clone(),
     }

@@ -56,14 +56,14 @@ fn preamble(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
         .map(|table| Functions { offset: offset(table), count: table.section.header.size / 8 });
     let list = tables.find_table(ahead::LIST_SECTION).map(offset);
     let pages = tables.find_table(written::SECTION).map(offset);
-    let early = plan.spec.starts_early().then(|| EarlyAddresses {
+    let early = plan.starts_early().then(|| EarlyAddresses {
         list,
         written: pages.unwrap_or_default(),
         written_counts: tables.written_counts,
         packed: packed.unwrap_or_default(),
         own_address: plan.layout.preamble().0,
     });
-    let addresses = Addresses { early, ..addresses(&plan.layout, &plan.own) };
+    let addresses = Addresses { early, ..addresses(&plan.layout, &plan.own, plan.own_names) };
     plan.preamble.clone().bytes(&addresses)
 }
 
@@ -146,6 +146,7 @@ fn word(value: Value) -> u64 {
         Value::Address(address) => address.0,
         Value::Resolved(_) | Value::TlsDescriptor(_) | Value::LookedUp { .. } => 0,
         Value::Stub(_) | Value::OutsideCopy { .. } => 0,
+        Value::ThreadModule | Value::ThreadOffset(_) => 0,
     }
 }
 

@@ -63,12 +63,12 @@ pub struct Arguments {
     /// The same as --check sealed
     #[arg(long, conflicts_with = "check")]
     sealed: bool,
-    /// Carry this library in DIR, with the libraries that it needs, so that the program can open it;
-    /// with --sealed; may be repeated
+    /// Merge this plug-in, which the program opens while it runs, with the libraries that only plug-ins
+    /// need, in files in DIR; with --sealed, carry it there unmerged, with what it needs; may be repeated
     #[arg(long, value_name = "FILE")]
     include: Vec<PathBuf>,
-    /// Launch the program twice, with the arguments that follow it, and carry the libraries that it
-    /// opens; with --sealed
+    /// Launch the program twice, with the arguments that follow it, and merge the plug-ins that it
+    /// opens; with --sealed, carry them
     #[arg(long)]
     learn: bool,
     /// Read ahead what a start needs where the file is not in memory, as a recording tells it (a file
@@ -147,9 +147,10 @@ impl Arguments {
 
     /// The files of --include, which are there.
     fn included(&self) -> Result<BTreeSet<PathBuf>> {
-        if self.check() != BundleCheck::Sealed && (self.learn || !self.include.is_empty()) {
-            let text =
-                "--include and --learn are for bundles that need no other files: add --sealed";
+        let may_include = matches!(self.check(), BundleCheck::Host | BundleCheck::Sealed);
+        if !may_include && (self.learn || !self.include.is_empty()) {
+            let text = "--include and --learn are for bundles with --check host, which is the default, or with \
+                        --sealed: use one of them, or omit --include and --learn";
             return Err(Usage(text.to_owned()).into());
         }
         let file = |path: &PathBuf| {

@@ -23,7 +23,7 @@
 .Ldladdr:                       # address, answer
     endbr64
     mov rax, [rip + .Ltables + Header_stub_count]
-    test rax, rax
+    or rax, [rip + .Ltables + Header_plugin_count]
     jnz 2f
     mov rax, rdi
     call .Lfind_library
@@ -46,6 +46,7 @@
     mov eax, 1
     jmp .Ldladdr_answered
 1:  CALL_REAL SLOT_dladdr
+    call .Ltell_plugin
 .Ldladdr_answered:
     test eax, eax
     jz 1f
@@ -63,7 +64,7 @@
     call .Lfind_library
     jnz 2f
     mov rax, [rip + .Ltables + Header_stub_count]
-    test rax, rax
+    or rax, [rip + .Ltables + Header_plugin_count]
     jnz 2f
     REAL SLOT_dladdr1
 2:  push rbx
@@ -74,6 +75,7 @@
     call .Lfollow_stub
     mov r13, rdi
     CALL_REAL SLOT_dladdr1
+    call .Ltell_plugin
     push rax
     mov rax, r13
     call .Lfind_library
@@ -166,6 +168,12 @@
 .Ldescribe:
     push rbx
     lea rbx, [rip + .Lbegin]
+    call .Ldescribe_there
+    pop rbx
+    ret
+
+# The same for a library of the preamble at rbx.
+.Ldescribe_there:
     mov rax, [r10 + Module_name]
     add rax, rbx
     mov [rsi + INFO_FILE], rax
@@ -224,5 +232,4 @@
 .Ldescribed:
     mov [rsi + INFO_SYMBOL], rax
     mov [rsi + INFO_ADDRESS], rcx
-    pop rbx
     ret

@@ -16,16 +16,16 @@
 .set HEADER_OF_DYNAMIC, 2       # PT_DYNAMIC
 
 # Appends the bundle's chain of names to the private list of the program's link_map, where that
-# looks as it does in glibc 2.20 to 2.42.
+# looks as it does in glibc 2.20 to 2.42. Those of plug-ins are appended to lists that look alike.
 .Ladd_names:
     mov rdx, [r15 + Header_names]
-    test rdx, rdx
+    mov rax, rdx
+    or rax, [r15 + Header_plugin_count]
     jz .Lreturn
     lea rax, [rip + .Ltext_loader]
     mov [rbp + SUBJECT], rax
     lea rax, [rip + .Ltext_nothing]
     mov [rbp + CAUSE], rax
-    add rdx, rbx
     mov rsi, [r15 + Header_dynamic]
     add rsi, rbx
     call .Lpresent_dynamic
@@ -59,6 +59,9 @@
     jnz .Lnext_name
     jmp .Lstale
 .Llast_name:
+    test rdx, rdx
+    jz .Lreturn
+    add rdx, rbx
     mov [rax + NAME_NEXT], rdx
     ret
 

@@ -132,7 +132,10 @@
     jne .Laddress_known
     call rax
     jmp .Laddress_known
-.Lof_thread:
+.Lof_thread:                    # the block of a file of plug-ins may be anywhere
+    mov rcx, [rip + .Ltables + Header_program]
+    test rcx, rcx
+    jz .Lnext_module
     add rax, [r12 + Module_thread]
     xor ecx, ecx
     add rax, fs:[rcx]

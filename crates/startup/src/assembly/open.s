@@ -4,7 +4,19 @@
 .set PATH, 0                    # 4096 bytes
 .set PATH_STAT, 4096            # struct stat
 .set OTHER_PATH_STAT, 4096 + 144 # another one
-.set PATH_FRAME, 4096 + 288
+.set PATH_PLUGIN, 4096 + 288    # the plug-in that is opened by another path, or 0
+.set PATH_FRAME, 4096 + 304
+
+.Ldlmopen:                      # namespace, name, flags
+    endbr64
+    test rdi, rdi
+    jnz 1f
+    cmp rdi, [rip + .Ltables + Header_plugin_count]
+    je 1f
+    mov rdi, rsi
+    mov esi, edx
+    jmp .Ldlopen
+1:  REAL SLOT_dlmopen
 
 .Ldlopen:                       # name, flags
     endbr64
@@ -19,14 +31,17 @@
     jne 2b
     mov rax, [rsp]
     call .Lfind_module
-    jz 1f
-    push rbx
+    jnz 6f
+    cmp r10, [rip + .Ltables + Header_plugin_count] # merged code of a plug-in, of which nothing is known here
+    je 1f
+6:  push rbx
     push r12
     push r13
     sub rsp, PATH_FRAME
     lea rbx, [rip + .Lbegin]
     mov r12, rdi
     mov r13d, esi
+    mov qword ptr [rsp + PATH_PLUGIN], 0
     call .Lreplace_origin
     call .Lname_carried
     je 4f
@@ -38,17 +53,27 @@
     jnz 3f
     lea rdx, [rsp + PATH_STAT]
     call .Lname_merged
+    lea rdx, [rsp + PATH_STAT]
+    call .Lname_plugin
+    jne 3f
+    mov [rsp + PATH_PLUGIN], rax
+    jmp 4f
 3:  xor ebx, ebx
+    mov [rsp + PATH_PLUGIN], rbx
 4:  mov rdi, r12
     mov esi, r13d
     CALL_REAL SLOT_dlopen
     test rax, rax
     jnz 5f
     test rbx, rbx
-    jz 5f
+    jz 7f
     mov r12, rbx                # it is not found there: without /proc, or it was removed
     jmp 3b
-5:  add rsp, PATH_FRAME
+5:  mov r12, [rsp + PATH_PLUGIN]
+    test r12, r12
+    jz 7f
+    call .Lname_opened
+7:  add rsp, PATH_FRAME
     pop r13
     pop r12
     pop rbx
@@ -56,8 +81,10 @@
 1:  REAL SLOT_dlopen
 
 # Where the path r12 begins with $ORIGIN: with the folder of the module r10 instead, in PATH above
-# the return address. Too long a one stays as it is.
+# the return address. Too long a one stays as it is, and all where the caller is not known.
 .Lreplace_origin:
+    test r10, r10
+    jz .Lreturn
     mov rdi, r12
     lea rsi, [rip + .Ltext_origin]
     call .Lskip_text

@@ -11,11 +11,11 @@
     jne 1f
     mov rax, [rip + .Ltables + Header_names]
     test rax, rax
-    jz 1f
+    jz 2f
     lea rax, [rip + .Lbegin]
     add rax, [rip + .Ltables + Header_dynamic]
     cmp [rdi + MAP_DYNAMIC], rax
-    jne 1f
+    jne 2f
     mov rax, [rsp]
     call .Lfind_module
     jz 1f
@@ -24,7 +24,7 @@
     push r13
     sub rsp, 16
     lea rbx, [rip + .Lbegin]
-    mov r12, r10
+3:  mov r12, r10
     mov r13, rdx
     mov esi, REQUEST_NAMESPACE  # dlerror is to know of no error
     mov rdx, rsp
@@ -38,11 +38,23 @@
     rep movsb
     mov byte ptr [rdi], 0
     xor eax, eax
-    add rsp, 16
+4:  add rsp, 16
     pop r13
     pop r12
     pop rbx
     ret
+2:  mov rax, [rip + .Ltables + Header_plugin_count]
+    test rax, rax
+    jz 1f
+    push rbx
+    push r12
+    push r13
+    sub rsp, 16
+    call .Lplugin_of_map
+    jnz 3b
+    mov esi, REQUEST_ORIGIN
+    CALL_REAL SLOT_dlinfo
+    jmp 4b
 1:  REAL SLOT_dlinfo
 
 # The file of the module r10: rsi, and how much of that is its folder: edx. rbx is the preamble's

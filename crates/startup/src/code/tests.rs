@@ -72,7 +72,7 @@ fn every_branch_and_address_stays_inside() {
 fn the_directory_names_code() {
     let starts: Vec<u64> = instructions().iter().map(Instruction::ip).collect();
     let wrappers = WrappedFunction::ALL.map(WrappedFunction::wrapper);
-    for offset in wrappers.into_iter().chain([entry(), start(), early()]) {
+    for offset in wrappers.into_iter().chain([entry(), start(), early(), plugin_entry()]) {
         assert!(starts.binary_search(&offset).is_ok());
         // Where a processor checks the targets of indirect calls, these are allowed.
         assert_eq!(code()[offset as usize..][..4], [0xf3, 0x0f, 0x1e, 0xfa], "endbr64");

@@ -21,9 +21,9 @@ __asm__(".pushsection .preamble,\"awx\",@progbits\n"
         ".globl slots, probes, nodes, preamble, constants\n"
         "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
         "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
-        "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen, dlinfo\n"
+        "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen, dlmopen, dlinfo\n"
         "       .quad execve, execv, execvp, execvpe, posix_spawn, posix_spawnp\n"
-        "probes: .fill 19, 8, 0\n"
+        "probes: .fill 20, 8, 0\n"
         "nodes: .quad 1f, nodes + 24, 1\n"
         "       .quad 2f, 0, 1\n"
         "1:     .asciz \"libmerged.so.1\"\n"
@@ -37,7 +37,7 @@ __asm__(".pushsection .preamble,\"awx\",@progbits\n"
         ".popsection\n");
 
 extern char preamble[], constants[];
-extern void *probes[19];
+extern void *probes[20];
 
 /* enter(f, arguments) calls f with six arguments; the function in the slot, probe, notes them
    and the stack's alignment in seen. */
@@ -179,7 +179,7 @@ static void *function(int index, int wrapped)
 {
     static void *const real[] = {readlink, readlinkat, __readlink_chk, __readlinkat_chk,
                                  realpath, __realpath_chk, canonicalize_file_name};
-    return wrapped ? preamble + ((const uint32_t *)preamble)[6 + index] : real[index];
+    return wrapped ? preamble + ((const uint32_t *)preamble)[7 + index] : real[index];
 }
 
 /* One call: what it gave, errno, and the buffer with what stood behind the answer. */
@@ -221,9 +221,9 @@ static int calls(char **argv)
 /* Arguments that reach the function behind each wrapper for PATH. */
 static int passed(const char *path)
 {
-    for (int index = 0; index < 19; index++) {
+    for (int index = 0; index < 20; index++) {
         uint64_t arguments[6] = {-101, -102, -103, -104, -105, -106};
-        int at = index == 1 || index == 3 || index > 16;
+        int at = index == 1 || index == 3 || index == 12 || index > 17;
         arguments[at] = (uintptr_t)path;
         probes[index] = probe;
         memset(seen, 0, sizeof seen);

@@ -108,13 +108,13 @@ fn arguments_and_the_stack_reach_the_real_function_as_they_came() {
     let passed = |path: &str| launch(&mut bench.command(&["passed", path])).stdout;
     for path in ["/etc", "/proc/1/exe", "/proc/self/exe2", ""] {
         let line = format!("stack 8 others 1 path {path}\n");
-        assert_eq!(passed(path), line.repeat(19));
+        assert_eq!(passed(path), line.repeat(20));
     }
     // Sizes that are no sizes, and true sizes below them: all still the real one's. The path
     // that realpath gets is the original's.
     let own = "stack 8 others 1 path /proc/self/exe\n";
     let originals = "stack 8 others 1 path /usr/lib/original-file\n".repeat(3);
-    let expected = own.repeat(4) + &originals + &own.repeat(12);
+    let expected = own.repeat(4) + &originals + &own.repeat(13);
     assert_eq!(passed("/proc/self/exe"), expected);
 }
 

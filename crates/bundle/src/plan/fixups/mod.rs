@@ -13,7 +13,7 @@ use loader::{Graph, Relocated};
 use model::{BundleVa, ModuleId, SymbolRef, TlsOffset, Va};
 use module::ModuleFixups;
 use startup::WrappedFunction;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Something to write at an address of the bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,10 @@ pub(crate) enum Value {
     Address(BundleVa),
     /// What the resolver at this address returns (R_X86_64_IRELATIVE).
     Resolved(BundleVa),
+    /// The number of the module itself, for thread-local storage (R_X86_64_DTPMOD64).
+    ThreadModule,
+    /// The distance of this offset in thread-local storage from the thread pointer (R_X86_64_TPOFF64).
+    ThreadOffset(TlsOffset),
     /// A descriptor of thread-local storage at this offset (R_X86_64_TLSDESC).
     TlsDescriptor(TlsOffset),
     /// What the loader finds for a reference, by a relocation of this type.
@@ -152,6 +156,15 @@ impl Fixups<'_> {
                     *value = Value::Address(address.wrapping_add(addend.cast_unsigned()));
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// What a file of plug-ins has of the loader's functions is what the bundle gives it instead of them.
+    pub(crate) fn take_given(&mut self, given: &BTreeSet<WrappedFunction>) {
+        for (function, reference) in &self.replaced {
+            if let Some(name) = function.given().filter(|_| given.contains(function)) {
+                self.references.rename(*reference, name.as_bytes());
             }
         }
     }

@@ -4,6 +4,7 @@ use super::{Copied, CopiedByLoader, Fixup, Fixups, Value};
 use crate::choose::members;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::layout::{Layout, Member};
+use crate::plan::references::ReferenceId;
 use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, SymbolKind};
 use image::elf::spec;
 use loader::Graph;
@@ -120,6 +121,7 @@ impl<'a> ModuleFixups<'_, 'a> {
             }
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
                 None => self.outside(relocation, by, at, &symbol),
+                Some(_) if self.is_left(by, &symbol) => self.outside(relocation, by, at, &symbol),
                 Some(_) if symbol.absolute => Value::Constant(symbol.value.0.wrapping_add(addend)),
                 Some(member) => {
                     let address = member.moved(symbol.value);
@@ -134,6 +136,24 @@ impl<'a> ModuleFixups<'_, 'a> {
         Ok(())
     }
 
+    /// A reference that the loader looks up.
+    fn refer(&mut self, by: SymbolIndex, at: SymbolRef, definition: &Symbol<'a>) -> ReferenceId {
+        let alias = self.layout.aliases.and_then(|aliases| aliases.get(&at));
+        let is_left = self.is_left(by, definition);
+        let references = &mut self.fixups.references;
+        match alias.filter(|_| !is_left) {
+            Some(alias) => references.add_by_alias(alias, self.member, by, at),
+            None => references.add(self.graph, self.member, by, at),
+        }
+    }
+
+    /// Whether only the loader knows what a symbol is bound to: of what exists once in a process, which is first.
+    fn is_left(&self, by: SymbolIndex, definition: &Symbol<'_>) -> bool {
+        let from = SymbolRef { module: self.member.id, symbol: by };
+        let is_unique = definition.binding == SymbolBinding::Unique;
+        !self.layout.has_program() && (is_unique || self.layout.left.contains(&from))
+    }
+
     /// Something that a module outside defines.
     fn outside(
         &mut self,
@@ -142,9 +162,12 @@ impl<'a> ModuleFixups<'_, 'a> {
         at: SymbolRef,
         symbol: &Symbol<'a>,
     ) -> Value {
-        let reference = self.fixups.references.add(self.graph, self.member, by, at);
-        let wrapped =
-            WrappedFunction::ALL.into_iter().find(|one| one.name().as_bytes() == symbol.name);
+        let reference = self.refer(by, at, symbol);
+        let is_wrapped = |one: &WrappedFunction| {
+            let here = self.layout.has_program() || one.asks_loader();
+            here && one.name().as_bytes() == symbol.name
+        };
+        let wrapped = WrappedFunction::ALL.into_iter().find(is_wrapped);
         if let Some(function) = wrapped {
             self.fixups.replaced.entry(function).or_insert(reference);
             return Value::Address(self.layout.preamble() + function.wrapper());
@@ -163,10 +186,11 @@ impl<'a> ModuleFixups<'_, 'a> {
             // The loader leaves such a word as it is.
             Definition::Missing(symbol) => return self.missing(relocation, symbol),
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
-                Some(member) => (member, symbol.value.0, symbol.binding == SymbolBinding::Local),
-                None => {
-                    let references = &mut self.fixups.references;
-                    let reference = references.add(self.graph, self.member, by, at);
+                Some(member) if !self.is_left(by, &symbol) => {
+                    (member, symbol.value.0, symbol.binding == SymbolBinding::Local)
+                }
+                _ => {
+                    let reference = self.refer(by, at, &symbol);
                     let Relocation { kind, addend, .. } = *relocation;
                     self.put(address, Value::LookedUp { reference, kind, addend });
                     return Ok(());
@@ -175,14 +199,15 @@ impl<'a> ModuleFixups<'_, 'a> {
         };
         let offset = member.tls.wrapping_add(value).wrapping_add(relocation.addend as u64);
         let value = match relocation.kind {
-            // The program is always module 1.
             spec::R_X86_64_DTPMOD64 => {
                 if local {
                     self.tls_modules.push(address);
                 }
-                Value::Constant(1)
+                // The program is always module 1.
+                if self.layout.has_program() { Value::Constant(1) } else { Value::ThreadModule }
             }
             spec::R_X86_64_DTPOFF64 => Value::Constant(offset.0),
+            spec::R_X86_64_TPOFF64 if !self.layout.has_program() => Value::ThreadOffset(offset),
             spec::R_X86_64_TPOFF64 => Value::Constant(self.layout.tls.thread_offset(offset)),
             spec::R_X86_64_TLSDESC => Value::TlsDescriptor(offset),
             kind => return Err(self.declined(format!("of its relocation of type {kind}"))),

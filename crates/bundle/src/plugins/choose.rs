@@ -1,0 +1,330 @@
+//! Which plug-ins are merged, and with what.
+
+use super::{stays_loaded, thread_local, unsuitable};
+use crate::choose::members;
+use image::elf::Loadable;
+use image::elf::loadable::SymbolBinding;
+use loader::{Environment, Graph, GraphError, Opener, Relocated};
+use model::{ModuleId, SymbolIndex, SymbolRef};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// A plug-in that is merged.
+pub(crate) struct Root {
+    pub(crate) id: ModuleId,
+    /// A path by which it was asked for or opened.
+    pub(crate) path: PathBuf,
+    /// Somebody has asked for it by name.
+    named: bool,
+    /// What it needs, itself first, in the order in which symbols are looked up.
+    pub(crate) closure: Vec<ModuleId>,
+    /// In which order its groups are searched.
+    order: Order,
+}
+
+/// In which order the groups of a plug-in are searched: modules of different groups may alternate in the plug-in's
+/// own order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// What more plug-ins need, and so is more basic, comes first.
+    ByUsers,
+    /// The group with the module that the plug-in searches first comes first.
+    ByFirst,
+}
+
+/// What is merged into one file.
+pub(crate) struct Group {
+    /// In the order of loading.
+    pub(crate) members: Vec<ModuleId>,
+    /// The groups that are loaded with it, itself first.
+    pub(crate) needs: Vec<usize>,
+}
+
+/// What modules of one group have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    /// The plug-ins that need them.
+    users: Vec<ModuleId>,
+    /// The module, where it is a plug-in itself.
+    root: Option<ModuleId>,
+    /// They may stay loaded for ever; and they have thread-local storage for which there is little room.
+    apart: [bool; 2],
+}
+
+/// Which plug-ins are merged.
+pub(crate) struct Chosen {
+    opener: Opener,
+    /// How many modules the program has; all others are behind them.
+    pub(crate) of_program: usize,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) groups: Vec<Group>,
+    /// What the references of merged modules are bound to, by module.
+    pub(crate) relocated: Vec<Relocated>,
+    /// References that are bound to one definition or another, depending on which plug-in is opened first.
+    pub(crate) left: FxHashSet<SymbolRef>,
+    /// Names of definitions that other groups are bound to.
+    pub(crate) aliases: FxHashMap<SymbolRef, Vec<u8>>,
+    /// Plug-ins that stay as they are, and why.
+    pub(crate) refused: Vec<(PathBuf, String)>,
+}
+
+/// What is asked for: the program as it is loaded, and the plug-ins.
+pub(crate) struct Wanted<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) told: &'a Path,
+    pub(crate) environment: &'a Environment,
+    pub(crate) named: &'a BTreeSet<PathBuf>,
+    pub(crate) learnt: &'a BTreeSet<PathBuf>,
+    /// Whether merged code opens libraries.
+    pub(crate) opens: bool,
+}
+
+impl Chosen {
+    pub(crate) fn new(wanted: &Wanted<'_>) -> Result<Chosen, GraphError> {
+        let opener = Opener::new(wanted.program, wanted.told, wanted.environment)?;
+        let of_program = opener.graph().modules.len();
+        let mut chosen = Chosen {
+            opener,
+            of_program,
+            roots: Vec::new(),
+            groups: Vec::new(),
+            relocated: Vec::new(),
+            left: FxHashSet::default(),
+            aliases: FxHashMap::default(),
+            refused: Vec::new(),
+        };
+        if let Some(reason) = unsuitable::all(chosen.graph(), wanted.opens) {
+            let all = wanted.named.iter();
+            chosen.refused.extend(all.map(|path| (path.clone(), reason.clone())));
+            return Ok(chosen);
+        }
+        for path in wanted.named {
+            chosen.add(path, true);
+        }
+        for path in wanted.learnt.difference(wanted.named) {
+            chosen.add(path, false);
+        }
+        chosen.keep_opened();
+        chosen.refuse_unsuitable();
+        chosen.group();
+        Ok(chosen)
+    }
+
+    /// The program and all plug-ins.
+    pub(crate) fn graph(&self) -> &Graph {
+        self.opener.graph()
+    }
+
+    /// Whether a module is merged in a group: it is neither the program's, nor stays a file of its own.
+    pub(crate) fn is_merged(&self, module: ModuleId) -> bool {
+        !self.is_of_program(module) && !unsuitable::is_left(&self.graph()[module])
+    }
+
+    pub(super) fn is_of_program(&self, module: ModuleId) -> bool {
+        module.index() < self.of_program
+    }
+
+    /// The group that a module is in.
+    pub(crate) fn group_of(&self, module: ModuleId) -> Option<usize> {
+        self.groups.iter().position(|group| group.members.contains(&module))
+    }
+
+    /// The plug-in stays as it is.
+    pub(crate) fn refuse(&mut self, root: ModuleId, reason: &str) {
+        let (gone, left) =
+            std::mem::take(&mut self.roots).into_iter().partition(|it| it.id == root);
+        self.roots = left;
+        let gone: Vec<Root> = gone;
+        self.refused.extend(gone.into_iter().map(|root| (root.path, reason.to_owned())));
+    }
+
+    /// Those that have a module of the group stay as they are.
+    pub(crate) fn refuse_group(&mut self, group: usize, reason: &str) {
+        let first = self.groups.get(group).and_then(|group| group.members.first());
+        if let Some(&first) = first {
+            self.refuse_module(first, reason);
+        }
+    }
+
+    /// Those that need the module stay as they are.
+    fn refuse_module(&mut self, module: ModuleId, reason: &str) {
+        let meant = self.roots.iter().filter(|root| root.closure.contains(&module));
+        for root in meant.map(|root| root.id).collect::<Vec<ModuleId>>() {
+            self.refuse(root, reason);
+        }
+    }
+
+    /// A plug-in cannot be opened like this: it is tried in another way, or stays as it is.
+    pub(crate) fn retry(&mut self, root: ModuleId, reason: &str) {
+        match self.roots.iter_mut().find(|known| known.id == root) {
+            Some(known) if known.order == Order::ByFirst => known.order = Order::ByUsers,
+            _ => self.refuse(root, reason),
+        }
+    }
+
+    /// The other groups that are loaded with a plug-in, in the order in which they are searched.
+    pub(crate) fn searched(&self, root: &Root) -> Vec<usize> {
+        let mut groups = Vec::new();
+        for group in root.closure.iter().skip(1).filter_map(|&module| self.group_of(module)) {
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        let users = |group: &usize| {
+            let first = self.groups[*group].members.first();
+            let uses = |root: &&Root| first.is_some_and(|first| root.closure.contains(first));
+            self.roots.iter().filter(uses).count()
+        };
+        if root.order == Order::ByUsers {
+            groups.sort_by_key(|group| std::cmp::Reverse(users(group)));
+        }
+        groups
+    }
+
+    fn add(&mut self, path: &Path, named: bool) {
+        let refused =
+            |this: &mut Chosen, reason: String| this.refused.push((path.to_owned(), reason));
+        let image = match Loadable::open(path) {
+            Ok(image) => image,
+            Err(error) => return refused(self, error.to_string()),
+        };
+        let graph = self.opener.graph();
+        let known = image.identity().and_then(|file| {
+            graph.modules.iter().take(self.of_program).find(|it| it.image.identity() == Some(file))
+        });
+        if known.is_some() {
+            // What the program needs is told to nobody who has not named it.
+            if named {
+                refused(self, "the program needs it, and its bundle has it already".to_owned());
+            }
+            return;
+        }
+        let name = image.soname.clone().unwrap_or_else(|| members::file_name(path));
+        if crate::carry::is_of_c_library(path, &name) {
+            if named {
+                refused(self, "it comes with the C library, which opens it itself".to_owned());
+            }
+            return;
+        }
+        if let Some(reason) = unsuitable::plugin(&image, &graph.program().image.machine) {
+            return refused(self, reason);
+        }
+        match self.opener.open(path) {
+            Ok(id) if self.roots.iter().any(|root| root.id == id) => {}
+            Ok(id) => {
+                let closure = self.graph().closure(id);
+                let order = Order::ByFirst;
+                self.roots.push(Root { id, path: path.to_owned(), named, closure, order });
+            }
+            Err(error) => refused(self, error.to_string()),
+        }
+    }
+
+    /// Of what a launch has opened, libraries that others need were opened for those.
+    fn keep_opened(&mut self) {
+        let others = |root: &Root| {
+            let mut others = self.roots.iter().filter(|other| other.id != root.id);
+            others.any(|other| other.closure.contains(&root.id))
+        };
+        let kept: Vec<bool> = self.roots.iter().map(|root| root.named || !others(root)).collect();
+        let mut kept = kept.into_iter();
+        self.roots.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    fn refuse_unsuitable(&mut self) {
+        let reason = |root: &Root| {
+            if root.closure.contains(&ModuleId::PROGRAM) {
+                return Some("it is linked with the program".to_owned());
+            }
+            let own = || root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
+            own().find_map(|id| {
+                let module = &self.graph()[id];
+                let merged = if self.is_merged(id) { unsuitable::module(module) } else { None };
+                merged.or_else(|| unsuitable::missing_version(self.graph(), id))
+            })
+        };
+        let refused: Vec<(ModuleId, String)> =
+            self.roots.iter().filter_map(|root| Some((root.id, reason(root)?))).collect();
+        for (root, reason) in refused {
+            self.refuse(root, &reason);
+        }
+    }
+
+    /// Puts what is merged into groups.
+    pub(crate) fn group(&mut self) {
+        loop {
+            self.groups = self.grouped();
+            let Err(root) = self.bind() else {
+                self.aliases = self.named();
+                return;
+            };
+            let reason = "a reference of a library that it needs is defined only if another plug-in is opened first";
+            self.refuse(root, reason);
+        }
+    }
+
+    fn grouped(&self) -> Vec<Group> {
+        let pinned = self.pinned();
+        // Plug-ins are apart from what they need: what is not merged may need that, too.
+        let mut groups: BTreeMap<Kind, Vec<ModuleId>> = BTreeMap::new();
+        let beside_threads = thread_local::beside_threads(self.graph(), self.of_program);
+        let graph = self.graph();
+        for (id, _) in graph.numbered().filter(|(id, _)| self.is_merged(*id)) {
+            let users = self.roots.iter().filter(|root| root.closure.contains(&id));
+            let users: Vec<ModuleId> = users.map(|root| root.id).collect();
+            if !users.is_empty() {
+                let root = self.roots.iter().any(|root| root.id == id).then_some(id);
+                let apart = [pinned.contains(&id), root.is_none() && beside_threads.contains(&id)];
+                groups.entry(Kind { users, root, apart }).or_default().push(id);
+            }
+        }
+        let mut groups: Vec<Group> = groups
+            .into_iter()
+            .map(|(Kind { users, .. }, members)| Group {
+                members: self.in_order(&users, members),
+                needs: Vec::new(),
+            })
+            .collect();
+        let of_module: BTreeMap<ModuleId, usize> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(at, group)| group.members.iter().map(move |&id| (id, at)))
+            .collect();
+        for (at, group) in groups.iter_mut().enumerate() {
+            let mut needs = vec![at];
+            let all = group.members.iter().flat_map(|&member| graph.closure(member));
+            for other in all.filter_map(|module| of_module.get(&module).copied()) {
+                if !needs.contains(&other) {
+                    needs.push(other);
+                }
+            }
+            group.needs = needs;
+        }
+        groups
+    }
+
+    /// As symbols are looked up by the handle of a plug-in.
+    fn in_order(&self, users: &[ModuleId], mut members: Vec<ModuleId>) -> Vec<ModuleId> {
+        let closure = self.roots.iter().find(|root| users.first() == Some(&root.id));
+        let closure = closure.map_or(&[][..], |root| &root.closure);
+        members.sort_by_key(|member| closure.iter().position(|it| it == member));
+        members
+    }
+
+    /// Modules that may stay loaded when nobody has them open any more, and what those need: files that are unloaded
+    /// are not to hold them.
+    fn pinned(&self) -> BTreeSet<ModuleId> {
+        let graph = self.graph();
+        let stays = |image: &Loadable| {
+            let unique = |(_, symbol): (SymbolIndex, image::elf::loadable::Symbol<'_>)| {
+                symbol.defined && symbol.binding == SymbolBinding::Unique
+            };
+            stays_loaded(image) || image.symbols().any(unique)
+        };
+        let own = graph.numbered().skip(self.of_program);
+        own.filter(|(_, module)| stays(&module.image))
+            .flat_map(|(id, _)| graph.closure(id))
+            .collect()
+    }
+}

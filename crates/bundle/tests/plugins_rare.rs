@@ -1,0 +1,242 @@
+//! Plug-ins of rare kinds, those that stay as they are, and bundles with plug-ins that are made again.
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+use bundle::{BundleOptions, Made};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Opens each file and calls its `work`, then closes all; and says how many merged files are there.
+const HOST: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **files) {
+    void *handles[10];
+    char line[4096];
+    int merged = 0;
+    for (int at = 1; at < count; at++) {
+        handles[at] = dlopen(files[at], RTLD_NOW);
+        int (*work)(void) = handles[at] ? (int (*)(void))dlsym(handles[at], "work") : 0;
+        printf("%d\n", work ? work() : -1);
+    }
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps)) merged |= strstr(line, "/lib-") != 0;
+    fprintf(stderr, "%d", merged);
+    for (int at = 1; at < count; at++) if (handles[at]) dlclose(handles[at]);
+    puts("end");
+    return 3;
+}
+"#;
+
+const THROWS: &str = r#"
+#include <stdexcept>
+#include <string>
+thread_local int depth __attribute__((tls_model("initial-exec"))) = 3;
+void throws(const std::string &text) { depth++; throw std::runtime_error(text + "!"); }
+"#;
+
+/// The counter exists once in a process (STB_GNU_UNIQUE).
+const CATCHES: &str = r#"
+#include <stdexcept>
+#include <string>
+#include <cstdio>
+#include <vector>
+extern thread_local int depth;
+void throws(const std::string &);
+inline int &counter() { static int all = 0; return all; }
+struct Ends { ~Ends() { puts("ends " NAME); } };
+static Ends ends;
+extern "C" int work() {
+    static thread_local std::vector<int> seen;
+    seen.push_back(++counter());
+    try { throws(NAME); } catch (const std::exception &error) { printf("%s %d\n", error.what(), depth); }
+    return seen.back() * 10 + (int)seen.size();
+}
+"#;
+
+struct Case {
+    _folder: tempfile::TempDir,
+    at: PathBuf,
+    program: PathBuf,
+}
+
+fn case() -> Option<Case> {
+    let cc = testkit::tool("gcc")?;
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().canonicalize().unwrap();
+    let program = testkit::compile(&cc, &at, "host", HOST, &["-w", "-ldl"]);
+    Some(Case { _folder: folder, at, program })
+}
+
+fn bundle(case: &Case, plugins: &[&Path]) -> Made {
+    let folder = case.at.join("bundle");
+    let _ = std::fs::create_dir(&folder);
+    let include = plugins.iter().map(|path| case.at.join(path)).collect();
+    let options = BundleOptions { include, ..BundleOptions::default() };
+    bundle::make(&case.program, &folder, &options).unwrap()
+}
+
+fn told(program: &Path, files: &[&Path], at: &Path) -> (Option<i32>, String, String) {
+    let files = files.iter().map(|file| at.join(file));
+    let output = Command::new(program).args(files).env("HEADSTART_STALE", "z").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The folders of merged files.
+fn merged(case: &Case) -> Vec<OsString> {
+    let entries =
+        case.at.join("bundle").read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+    entries
+        .filter(|name| {
+            name.as_bytes().starts_with(b"lib-") || name.as_bytes().starts_with(b".lib-")
+        })
+        .collect()
+}
+
+#[test]
+fn exceptions_unique_symbols_and_static_thread_local_storage() {
+    let (Some(case), Some(cpp)) = (case(), testkit::tool("g++")) else { return };
+    let Case { at, program, .. } = &case;
+    std::fs::write(at.join("throws.cpp"), THROWS).unwrap();
+    std::fs::write(at.join("catches.cpp"), CATCHES).unwrap();
+    let run = |arguments: &[&str]| {
+        let status = Command::new(&cpp).current_dir(at).args(arguments).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    };
+    run(&["-shared", "-fPIC", "-o", "libthrows.so", "throws.cpp", "-Wl,-soname,libthrows.so"]);
+    for name in ["one", "two"] {
+        let (define, output) = (format!("-DNAME=\"{name}\""), format!("{name}.so"));
+        let search = "-Wl,-rpath,$ORIGIN";
+        run(&[
+            "-shared",
+            "-fPIC",
+            "-o",
+            &output,
+            &define,
+            "catches.cpp",
+            "-L.",
+            "-lthrows",
+            search,
+        ]);
+    }
+    let plugins = [Path::new("one.so"), Path::new("two.so")];
+    let made = bundle(&case, &plugins);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    for files in [&plugins[..], &[plugins[1], plugins[0], plugins[1]]] {
+        let expected = told(program, files, at);
+        let found = told(&made.run, files, at);
+        assert_eq!((found.0, &found.1), (expected.0, &expected.1));
+        assert_eq!((found.0, found.2.as_str()), (Some(3), "1"));
+    }
+}
+
+#[test]
+fn names_may_be_of_any_bytes() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let library = testkit::compile(
+        &cc,
+        at,
+        "plain.so",
+        "int work(void) { return 5; }",
+        &["-shared", "-fPIC"],
+    );
+    let name = Path::new(OsStr::from_bytes(b"n\xff \xc3\xb6.so"));
+    if std::fs::rename(library, at.join(name)).is_err() {
+        return testkit::skip("this file system has no names of any bytes");
+    }
+    let made = bundle(&case, &[name]);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let found = told(&made.run, &[name], at);
+    assert_eq!((found.1.as_str(), found.2.as_str()), ("5\nend\n", "1"));
+    assert_eq!(told(program, &[name], at).1, found.1);
+    assert!(bundle::verify(&at.join("bundle")).unwrap().found.current);
+    assert!(made.manifest.carried.iter().all(|file| file.path.is_ascii()));
+}
+
+#[test]
+fn what_is_not_merged_is_told_and_opened_as_before() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let shared = ["-shared", "-fPIC", "-w"];
+    let with = |more: &'static str| [&shared[..], &[more]].concat();
+    let work = "int work(void) { return 5; }";
+    testkit::compile(&cc, at, "good.so", work, &shared);
+    testkit::compile(&cc, at, "first.so", work, &with("-Wl,-z,initfirst"));
+    testkit::compile(&cc, at, "global.so", work, &with("-Wl,-z,global"));
+    testkit::compile(
+        &cc,
+        at,
+        "lacks.so",
+        "int none(void); int work(void) { return none(); }",
+        &shared,
+    );
+    std::fs::write(at.join("text.so"), "text").unwrap();
+    let names = ["good.so", "first.so", "global.so", "lacks.so", "text.so", "host"].map(Path::new);
+    let made = bundle(&case, &names);
+    let warnings = made.manifest.warnings.join("\n");
+    for reason in [
+        "first.so is not merged, and is opened as before: ",
+        "(DF_1_INITFIRST)",
+        "(DF_1_GLOBAL)",
+        "lacks.so is not merged, and is opened as before: ",
+        "text.so is not merged, and is opened as before: ",
+        "host is not merged, and is opened as before: the program needs it",
+    ] {
+        assert!(warnings.contains(reason), "{reason}: {warnings}");
+    }
+    assert_eq!(made.manifest.plugins.len(), 1, "{warnings}");
+    let files = [Path::new("good.so"), Path::new("first.so"), Path::new("lacks.so")];
+    assert_eq!(told(&made.run, &files, at).1, told(program, &files, at).1);
+    // A program that opens nothing has no use for them.
+    let program = testkit::compile(&cc, at, "opens_nothing", "int main(void) { return 3; }", &[]);
+    let case = Case { program, ..case };
+    let folder = case.at.join("other");
+    std::fs::create_dir(&folder).unwrap();
+    let include = [case.at.join("good.so")].into();
+    let options = BundleOptions { include, ..BundleOptions::default() };
+    let made = bundle::make(&case.program, &folder, &options).unwrap();
+    assert!(made.manifest.warnings[0].contains("no merged code calls dlopen"));
+    assert!(made.manifest.plugins.is_empty() && made.manifest.carried.is_empty());
+}
+
+#[test]
+fn files_come_and_go_with_the_bundle() {
+    let Some(case) = case() else { return };
+    let Case { at, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    for (name, number) in [("one.so", 5), ("two.so", 6)] {
+        let source = format!("int work(void) {{ return {number}; }}");
+        testkit::compile(&cc, at, name, &source, &["-shared", "-fPIC"]);
+    }
+    let [one, two] = ["one.so", "two.so"].map(Path::new);
+    let first = bundle(&case, &[one]);
+    let before = merged(&case);
+    assert_eq!(before.len(), 1);
+    // Made again, the same files stay.
+    bundle(&case, &[one]);
+    assert_eq!(merged(&case), before);
+    // Of another bundle they go.
+    bundle(&case, &[two]);
+    assert_ne!(merged(&case), before);
+    assert_eq!(merged(&case).len(), 1);
+    assert_eq!(told(&first.run, &[one, two], at).1, "5\n6\nend\n");
+    // What was changed is told, and what the bundle cannot open is not needed.
+    let folder = at.join("bundle");
+    let changed = folder.join(&merged(&case)[0]);
+    std::fs::rename(&changed, at.join("away")).unwrap();
+    let found = bundle::verify(&folder).unwrap().found;
+    assert!(!found.current && found.used, "{found:?}");
+    let output = told(&first.run, &[two], at);
+    assert_eq!((output.1.as_str(), output.2.as_str()), ("6\nend\n", "0"));
+    std::fs::rename(at.join("away"), &changed).unwrap();
+    assert!(bundle::verify(&folder).unwrap().found.current);
+    // None are left where there are no plug-ins.
+    bundle(&case, &[]);
+    assert_eq!(merged(&case), [""; 0]);
+}
