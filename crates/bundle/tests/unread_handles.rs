@@ -71,3 +71,46 @@ fn a_handle_that_nothing_reads_is_left_and_others_work() {
         assert_eq!(status.code(), Some(7), "{}", start.display());
     }
 }
+
+/// A static object, and a function that runs when the library is finalized.
+const OBJECT: &str = r#"
+#include <cstdio>
+struct Object { ~Object() { std::puts("object"); } };
+static Object object;
+extern "C" __attribute__((destructor)) void last() { std::puts("library"); }
+"#;
+
+/// In the large model code finds the handle by a distance of 64 bits.
+#[test]
+fn objects_are_finalized_in_their_order_however_code_finds_the_handle() {
+    let Some(cc) = testkit::tool("g++") else { return };
+    for model in ["small", "large"] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().canonicalize().unwrap();
+        let (object, main) = (at.join("object.cc"), at.join("main.cc"));
+        std::fs::write(&object, OBJECT).unwrap();
+        std::fs::write(
+            &main,
+            "extern \"C\" void last(); int main(int count, char **) { if (count > 9) last(); }",
+        )
+        .unwrap();
+        let compile = |words: &[&str]| {
+            let status = Command::new(&cc).current_dir(&at).args(words).status().unwrap();
+            assert!(status.success(), "{words:?}");
+        };
+        let model = format!("-mcmodel={model}");
+        compile(&["-O2", "-shared", "-fPIC", &model, "-o", "libobject.so", "object.cc"]);
+        compile(&["-o", "main", "main.cc", "-L.", "-lobject", "-Wl,-rpath,$ORIGIN"]);
+        let bundle = at.join("bundle");
+        std::fs::create_dir(&bundle).unwrap();
+        let made = bundle::make(&at.join("main"), &bundle, &BundleOptions::default()).unwrap();
+        let printed = |start: &Path| {
+            let mut command = Command::new(start);
+            let output = command.env("HEADSTART_STALE", "never").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let original = printed(&at.join("main"));
+        assert_eq!(original.lines().count(), 2, "{original}");
+        assert_eq!(printed(&made.run), original, "{model}");
+    }
+}

@@ -28,6 +28,30 @@ table:
 .section .note.GNU-stack, "", @progbits
 "#;
 
+/// Pages with addresses that are executed, too, and a function in the middle of them.
+const EXECUTED: &str = r#"
+.globl answer
+.type answer, @function
+.section .rodata
+.balign 4096
+target:
+.fill 5 << 20, 1, 7
+.section .both, "awx"
+.balign 8
+.rept WORDS / 2
+.quad target
+.endr
+answer:
+mov $42, %eax
+ret
+.balign 8
+.rept WORDS / 2
+.quad target
+.endr
+.section .note.GNU-stack, "", @progbits
+"#;
+const CALLER: &str = "int answer(void); int main(void) { return answer(); }";
+
 /// Exits with 0 if each word is right; prints how much of the table is in large pages, in KiB, and how much address
 /// space the process has. With an argument, it asks for a large page itself, in the same way.
 const PROGRAM: &str = r#"
@@ -100,7 +124,7 @@ int main(int count, char **words) {
 
 /// Numbers of system calls, without which pages are copied in another way.
 const CALLS: [(&str, &str); 4] =
-    [("madvise", "28"), ("mincore", "27"), ("mremap", "25"), ("munmap", "11")];
+    [("madvise", "28"), ("getrusage", "98"), ("mremap", "25"), ("munmap", "11")];
 
 struct World {
     _folder: tempfile::TempDir,
@@ -172,4 +196,23 @@ fn without_large_pages_room_or_a_system_call_everything_is_relocated_all_the_sam
         // Whatever the last two leave behind, large or small, is right.
         assert!(huge == 0 || matches!(name, "mremap" | "munmap"), "{name}: {huge}");
     }
+}
+
+#[test]
+fn what_is_executed_stays_executable() {
+    let Some(cc) = testkit::tool("gcc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().canonicalize().unwrap();
+    let compile = |name: &str, words: &[&str]| {
+        let status = Command::new(&cc).current_dir(&at).args(["-o", name]).args(words).status();
+        assert!(status.unwrap().success(), "{words:?}");
+    };
+    std::fs::write(at.join("both.s"), EXECUTED.replace("WORDS", &WORDS.to_string())).unwrap();
+    std::fs::write(at.join("caller.c"), CALLER).unwrap();
+    compile("libboth.so", &["-shared", "both.s", "-Wl,--no-warn-rwx-segments"]);
+    compile("caller", &["caller.c", "-L.", "-lboth", "-Wl,-rpath,$ORIGIN"]);
+    std::fs::create_dir(at.join("bundle")).unwrap();
+    let made = bundle::make(&at.join("caller"), &at.join("bundle"), &BundleOptions::default());
+    let status = Command::new(made.unwrap().run).env("HEADSTART_STALE", "never").status().unwrap();
+    assert_eq!(status.code(), Some(42), "{status}");
 }

@@ -102,9 +102,16 @@ fn evidence(context: &Context, modules: &[&ModuleReport]) -> Vec<String> {
 
 /// Addresses that are adjusted, by the loader or by a bundle itself.
 fn relative(context: &Context, modules: &[&ModuleReport]) -> u64 {
-    let contents = modules.iter().filter_map(|m| context.inputs.contents.get(&m.path));
-    let by_bundles: u64 = contents.map(|contents| contents.adjusts_itself).sum();
-    total(modules, |facts| facts.relative_relocations) + by_bundles
+    modules.iter().filter_map(|module| adjusted(context, module)).sum()
+}
+
+/// The same of one module; `None` without facts. Those that a bundle adjusts itself are among the facts as long as it
+/// has its table of sections.
+fn adjusted(context: &Context, module: &ModuleReport) -> Option<u64> {
+    let facts = module.facts.value()?;
+    let contents = context.inputs.contents.get(&module.path);
+    let by_itself = contents.map_or(0, |contents| contents.adjusts_itself);
+    Some(facts.relative_relocations.max(by_itself))
 }
 
 /// Pages that relocations write to, whoever applies them.
@@ -135,7 +142,7 @@ fn bundle(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
     let module = modules.iter().find(|module| !module.merged.is_empty())?;
     let facts = module.facts.value()?;
     let contents = context.inputs.contents.get(&module.path)?;
-    let own = facts.relative_relocations + contents.adjusts_itself;
+    let own = adjusted(context, module)?;
     let most = own > facts.symbolic_relocations && own * 2 > relative(context, modules);
     if facts.kind != ImageKind::PositionIndependentExecutable || !most {
         return None;

@@ -52,7 +52,9 @@ fn lost(original: Protection, variant: Protection, keeps_aslr: bool) -> Option<&
         return Some("its stack is executable, unlike the original's");
     }
     if variant.writable_code && !original.writable_code {
-        return Some("it has memory that can be written and executed, unlike the original");
+        return Some(
+            "it has memory that can be written and executed, unlike the program's own file",
+        );
     }
     let weaker = rank(variant.relro) < rank(original.relro);
     weaker.then_some("less of it becomes read-only after relocation (RELRO) than of the original")

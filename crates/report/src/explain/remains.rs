@@ -8,6 +8,8 @@ use model::{BundleRemains, BundleReport, CopiedPages, Explanation, LibraryRemain
 
 /// Width of the columns beside the name.
 const COLUMNS: usize = 53;
+/// Shorter times are not told.
+const LEAST_US: f64 = 0.5;
 
 /// For each bundle that ran.
 pub(super) fn lists(page: &mut Page, explanation: &Explanation) {
@@ -58,9 +60,12 @@ fn timed(us: &Reading<f64>) -> String {
     }
 }
 
-/// `: about 12 µs of 30 µs`.
+/// `: about 12 µs of 30 µs`; what is below a microsecond is no estimate.
 fn estimated(us: &Reading<f64>, whole_us: f64) -> String {
     match us {
+        Reading::Value(us) if *us < LEAST_US => {
+            format!(": too little to tell, of {}", duration(whole_us))
+        }
         Reading::Value(us) => format!(": about {} of {}", duration(*us), duration(whole_us)),
         missing => format!(" (time unavailable: {})", why(missing)),
     }

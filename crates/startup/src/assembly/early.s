@@ -11,6 +11,8 @@
 # Registers, from .Learly on: rbx start of the preamble, r15 struct Header.
 
 .set LARGE_PAGE, 0x200000
+.set RUSAGE_LENGTH, 144         # struct rusage
+.set RUSAGE_FAULTS, 64          # ru_minflt
 
 .Learly:
     endbr64
@@ -94,18 +96,15 @@
     syscall
     test eax, eax
     jnz .Lno_large_page
-    mov byte ptr [r8], 0        # brings in a page, large or small: then the second is there, or is not
-    lea rdi, [r8 + 4096]
-    mov esi, 4096
-    push 0
-    mov rdx, rsp
-    mov eax, 27                 # mincore
-    syscall
-    pop rdx
-    test eax, eax
+    mov byte ptr [r8], 0        # brings in a page: where that is a large one, its end is there, too
+    call .Lcount_faults
     jnz .Lno_large_page
-    test dl, 1
-    jz .Lno_large_page
+    mov rdx, rcx
+    mov byte ptr [r8 + LARGE_PAGE - 1], 0
+    call .Lcount_faults
+    jnz .Lno_large_page
+    cmp rdx, rcx
+    jne .Lno_large_page
     mov rdi, r8
     mov rsi, r14
     mov ecx, LARGE_PAGE / 8
@@ -167,6 +166,18 @@
 .Lno_room:
     xor ebp, ebp
     or eax, -1                  # clears ZF
+    ret
+
+# How many page faults this thread has had: rcx, and ZF. Changes rax, rsi, rdi and r11.
+.Lcount_faults:
+    sub rsp, RUSAGE_LENGTH
+    mov edi, 1                  # RUSAGE_THREAD
+    mov rsi, rsp
+    mov eax, 98                 # getrusage
+    syscall
+    mov rcx, [rsp + RUSAGE_FAULTS]
+    add rsp, RUSAGE_LENGTH
+    test eax, eax
     ret
 
 # What the loader does for DT_RELR: words hold addresses, or bits for the 63 words behind the last.

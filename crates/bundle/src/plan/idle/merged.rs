@@ -9,6 +9,14 @@ use model::{BundleVa, Va};
 
 /// Name of the C library's function.
 const FINALIZE: &[u8] = b"__cxa_finalize";
+/// Its functions to which a handle is given with what is registered.
+const REGISTER: [&[u8]; 5] = [
+    b"__cxa_atexit",
+    b"__cxa_at_quick_exit",
+    b"__cxa_thread_atexit",
+    b"__cxa_thread_atexit_impl",
+    b"__register_atfork",
+];
 
 /// A module, and what its relocations become.
 pub(crate) struct MergedCode<'m, 'a> {
@@ -64,6 +72,18 @@ impl MergedCode<'_, '_> {
             fixup.value == fixups::Value::Address(place) && fixup.at != place
         };
         self.fixups.all.iter().filter(is_word).count()
+    }
+
+    /// Whether the module refers to a function that takes a handle.
+    pub(super) fn registers(&self) -> bool {
+        let mut symbols = self.member.image.symbols();
+        symbols.any(|(_, symbol)| !symbol.defined && REGISTER.contains(&symbol.name))
+    }
+
+    /// Whether others can find this place by a name.
+    pub(super) fn exports(&self, place: BundleVa) -> bool {
+        let place = self.own(place);
+        self.member.image.symbols().any(|(_, symbol)| symbol.defined && symbol.value == place)
     }
 
     /// Whether this word is its own address.

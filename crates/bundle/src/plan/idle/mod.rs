@@ -31,10 +31,12 @@ pub(crate) enum IdleFinalizer {
 
 /// Whether calling the finalizer at `at` changes nothing. `__cxa_finalize` looks for what was registered with the
 /// module's handle. Where only the finalizer itself knows that, nothing was. Else its handlers, which stand behind
-/// the bundle's own in the C library's list, would come too late.
+/// the bundle's own in the C library's list, would come too late. Code can compute the handle in ways that are not
+/// seen, so a module that can register anything keeps its finalizer.
 pub(crate) fn idle_finalizer(code: &MergedCode<'_, '_>, at: BundleVa) -> Option<IdleFinalizer> {
     match machine::effect(code, at)? {
         Effect::Nothing => Some(IdleFinalizer::Nothing),
+        Effect::Finalizes(handle) if code.registers() || code.exports(handle) => None,
         Effect::Finalizes(handle) => {
             let (in_code, words) = (code.references_in_code(handle), code.words_with(handle));
             let is_own = code.holds_own_address(handle) && words == 0;

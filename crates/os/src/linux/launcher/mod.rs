@@ -13,6 +13,7 @@ mod alarm;
 mod copies;
 mod entry;
 mod exit;
+mod gaining;
 pub(crate) mod guardian;
 mod idle;
 pub(crate) mod leave;

@@ -3,9 +3,10 @@
 //! No account of a process that has ended tells that. So every process is stopped as it exits, where
 //! it still has its memory (PTRACE_EVENT_EXIT). Nothing else of it is looked at, and no system call
 //! is filtered: a program that gains privileges keeps them where the launcher may trace such
-//! programs. Where it may not, the launch is ended before the program's first instruction.
+//! programs. Where it may not, a process is let go before it executes such a program.
 
 use super::alarm::Alarm;
+use super::gaining;
 use super::leave::told_to_leave;
 use super::still;
 use super::tracee;
@@ -20,7 +21,9 @@ use crate::linux::{memory, processes};
 use model::{Ending, Reading};
 use rustix::process::Signal;
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::os::fd::RawFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// EXITKILL: no tracee outlives the launcher.
@@ -29,7 +32,9 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC
-    | libc::PTRACE_O_TRACEEXIT;
+    | libc::PTRACE_O_TRACEEXIT
+    | libc::PTRACE_O_TRACESYSGOOD;
+const SYSCALL_STOP: i32 = libc::SIGTRAP | 0x80;
 const PTRACE_EVENT_STOP: i32 = 128;
 /// How long it may take to end what is left.
 const END: Duration = Duration::from_secs(5);
@@ -38,8 +43,15 @@ const END: Duration = Duration::from_secs(5);
 pub enum NotFollowed {
     /// It takes too long, or headstart has gone.
     Late,
-    /// What stands in the way.
-    Refused(String),
+    /// What stands in the way, and what helps.
+    Refused(String, String),
+}
+
+impl From<io::Error> for NotFollowed {
+    fn from(error: io::Error) -> NotFollowed {
+        let remedy = format!("allow ptrace ({})", Phrase::CheckMachine.words());
+        NotFollowed::Refused(error.to_string(), remedy)
+    }
 }
 
 impl NotFollowed {
@@ -47,10 +59,9 @@ impl NotFollowed {
     pub fn reading(self) -> Reading<u64> {
         match self {
             NotFollowed::Late => Reading::unavailable("the launch took too long", ""),
-            NotFollowed::Refused(why) => Reading::unavailable(
-                format!("the launch could not be traced: {why}"),
-                format!("allow ptrace ({})", Phrase::CheckMachine.words()),
-            ),
+            NotFollowed::Refused(why, remedy) => {
+                Reading::unavailable(format!("the launch could not be traced: {why}"), remedy)
+            }
         }
     }
 }
@@ -67,7 +78,7 @@ pub fn launch(
 ) -> Result<LaunchRecord, NotFollowed> {
     let alarm = Alarm::set(spec.timeout);
     let child = tracer::start(prepared, Setup::with_stdio(stdio));
-    let child = child.map_err(|error| NotFollowed::Refused(error.to_string()))?;
+    let child = child.map_err(|error| NotFollowed::from(io::Error::other(error.to_string())))?;
     let floor_kib = usage::own_peak_kib();
     let mut followed = Followed::new(child.pid);
     let outcome = followed.follow(&alarm);
@@ -111,13 +122,25 @@ struct Followed {
     private_kib: HashMap<Tid, Option<u64>>,
     /// The root's own peak.
     peak_kib: Option<u64>,
+    /// The launcher may not trace programs that gain privileges.
+    is_unprivileged: bool,
+    /// A program that gained some, before which a process was let go.
+    gained: Option<PathBuf>,
 }
 
 impl Followed {
     fn new(root: Tid) -> Followed {
         let (known, leaderless) = (HashSet::from([root]), HashSet::new());
-        let private_kib = HashMap::new();
-        Followed { root, begun: false, known, leaderless, private_kib, peak_kib: None }
+        Followed {
+            root,
+            begun: false,
+            known,
+            leaderless,
+            private_kib: HashMap::new(),
+            peak_kib: None,
+            is_unprivileged: !rustix::process::geteuid().is_root(),
+            gained: None,
+        }
     }
 
     /// Follows all until the root has ended.
@@ -140,8 +163,7 @@ impl Followed {
         let (event, signal) = (status >> 16, libc::WSTOPSIG(status));
         let is_first = self.known.insert(tid);
         if tid == self.root && !std::mem::replace(&mut self.begun, true) {
-            let set = ptrace::set_options_to(tid, OPTIONS);
-            set.map_err(|error| NotFollowed::Refused(error.to_string()))?;
+            ptrace::set_options_to(tid, OPTIONS)?;
             return self.on_exec(tid);
         }
         match event {
@@ -149,6 +171,7 @@ impl Followed {
             libc::PTRACE_EVENT_EXIT => self.on_exit(tid),
             PTRACE_EVENT_STOP if still::is_stop(signal) && !is_first => return Ok(Resume::Listen),
             0 if is_first && signal == libc::SIGSTOP => {}
+            0 if signal == SYSCALL_STOP => return Ok(self.at_syscall(tid)),
             // Only a seized tracee can stay stopped and yet be woken by SIGCONT.
             0 if still::is_stop(signal)
                 && ptrace::in_group_stop(tid)
@@ -156,10 +179,23 @@ impl Followed {
             {
                 return Ok(Resume::Leave);
             }
-            0 => return Ok(Resume::Continue(signal)),
+            0 => return Ok(self.onward(signal)),
             _ => {}
         }
-        Ok(Resume::Continue(0))
+        Ok(self.onward(0))
+    }
+
+    /// Every system call is looked at only where that matters, as each stop takes time.
+    fn onward(&self, signal: i32) -> Resume {
+        if self.is_unprivileged { Resume::ToSyscall(signal) } else { Resume::Continue(signal) }
+    }
+
+    fn at_syscall(&mut self, tid: Tid) -> Resume {
+        let Some(program) = gaining::about_to_gain(tid) else { return self.onward(0) };
+        self.gained = Some(program);
+        self.known.remove(&tid);
+        ptrace::let_go(tid);
+        Resume::Leave
     }
 
     fn on_exec(&mut self, pid: Tid) -> Result<Resume, NotFollowed> {
@@ -169,9 +205,9 @@ impl Followed {
         if image.is_some_and(|image| tracee::lost_privileges(pid, &image)) {
             let program = ptrace::proc_link(pid, "exe").unwrap_or_default();
             let why = format!("'{program}' would lose its privileges");
-            return Err(NotFollowed::Refused(why));
+            return Err(NotFollowed::Refused(why, "run as root".to_owned()));
         }
-        Ok(Resume::Continue(0))
+        Ok(self.onward(0))
     }
 
     /// A thread ends; with it the process, unless it leaves others.
@@ -200,6 +236,11 @@ impl Followed {
                 "run as root; a process that is killed may have no memory any more",
             )
         };
+        if let Some(program) = &self.gained {
+            let program = program.display();
+            let reason = format!("'{program}' gains privileges, and is not followed for that");
+            return Reading::unavailable(reason, "run as root");
+        }
         if !self.private_kib.contains_key(&self.root) {
             return unread();
         }
@@ -214,12 +255,15 @@ fn next(alarm: &Alarm) -> Result<(Tid, i32, Box<libc::rusage>), NotFollowed> {
     // SAFETY: an all-zero rusage is valid; both values outlive the calls.
     let mut usage: Box<libc::rusage> = Box::new(unsafe { std::mem::zeroed() });
     loop {
+        if told_to_leave() || alarm.is_over() {
+            return Err(NotFollowed::Late);
+        }
         // SAFETY: as above.
         let pid = unsafe { libc::wait4(-1, &mut status, libc::__WALL, &mut *usage) };
         if pid > 0 {
             return Ok((pid, status, usage));
         }
-        if told_to_leave() || alarm.is_over() || !processes::has_children() {
+        if !processes::has_children() {
             return Err(NotFollowed::Late);
         }
     }

@@ -162,7 +162,12 @@ impl Server {
             },
             LaunchPurpose::Aside => exit::and_leave,
         };
-        Ok(vec![launch(&slot.prepared, slot.stdio()?, spec)?])
+        let mut once = launch(&slot.prepared, slot.stdio()?, spec)?;
+        let peak = &mut once.launch.peak_rss_kib;
+        if let (Until::Exit, None, Some(known)) = (&spec.until, peak.get(), &slot.small_peak) {
+            *peak = known.clone();
+        }
+        Ok(vec![once])
     }
 }
 

@@ -12,7 +12,9 @@ use model::Ending;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::ffi::CString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 
 /// The next thing that happens to the program.
 pub enum Next {
@@ -57,6 +59,15 @@ pub fn lost_privileges(tid: Tid, image: &Auxiliary) -> bool {
     has(libc::S_ISUID) && data.uid() != image.user
         || has(libc::S_ISGID | libc::S_IXGRP) && data.gid() != image.group
         || has_capabilities(&c_path) && !process_has_capabilities(tid)
+}
+
+/// Whether executing the file at this path can grant privileges to a user who has none.
+pub fn grants_privileges(path: &Path) -> bool {
+    let Ok(data) = fs::metadata(path) else { return false };
+    let Ok(c_path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    let has = |bits: u32| data.permissions().mode() & bits == bits;
+    let grants = has(libc::S_ISUID) || has(libc::S_ISGID | libc::S_IXGRP);
+    (grants || has_capabilities(&c_path)) && !is_on_nosuid(&c_path)
 }
 
 fn is_on_nosuid(path: &CString) -> bool {

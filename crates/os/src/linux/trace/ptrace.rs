@@ -35,6 +35,8 @@ const PTRACE_SETSIGMASK: libc::c_uint = 0x420b;
 pub enum Resume {
     /// Freely, with this signal delivered (0: none).
     Continue(i32),
+    /// To its next system call, or to the end of one, with this signal delivered.
+    ToSyscall(i32),
     /// To the end of the system call it is about to make.
     ToSyscallExit,
     /// For one instruction.
@@ -79,6 +81,7 @@ pub fn ending(status: i32) -> Ending {
 pub fn resume(tid: Tid, how: Resume) {
     let (request, signal) = match how {
         Resume::Continue(signal) => (libc::PTRACE_CONT, signal),
+        Resume::ToSyscall(signal) => (libc::PTRACE_SYSCALL, signal),
         Resume::ToSyscallExit => (libc::PTRACE_SYSCALL, 0),
         Resume::Step => (libc::PTRACE_SINGLESTEP, 0),
         Resume::Deliver(signal) => (libc::PTRACE_SINGLESTEP, signal),
@@ -87,6 +90,12 @@ pub fn resume(tid: Tid, how: Resume) {
     };
     // SAFETY: passes integers only.
     unsafe { libc::ptrace(request, tid, 0, libc::c_long::from(signal)) };
+}
+
+/// Lets a stopped tracee go on untraced.
+pub fn let_go(tid: Tid) {
+    // SAFETY: passes integers only.
+    unsafe { libc::ptrace(libc::PTRACE_DETACH, tid, 0, 0) };
 }
 
 /// Chooses the events of [`OPTIONS`].
