@@ -148,6 +148,8 @@ impl Draft {
     pub fn replace_and_keep(self, kept: &Path) -> Result<(), WriteError> {
         let Target { folder, name, .. } = self.parked.target.clone();
         let target = Target::new(&folder, kept)?;
+        // What a killed run has left may be the same file by another name, which is about to be locked here.
+        target.remove_left();
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         // Where it may not be read, no other run of this user can lock and remove it either.
         let locked = openat(&folder.opened, &name, flags, Mode::empty()).map(File::from);

@@ -14,6 +14,7 @@ pub mod keep;
 mod launches;
 mod measure;
 mod not_built;
+mod opened;
 mod optimization;
 mod optimizations;
 mod optimize;

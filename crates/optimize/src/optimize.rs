@@ -3,12 +3,14 @@
 use crate::choose::{DEFAULT, VerifiedVariant, best};
 use crate::follow::{Launched, PartsRequest, Starter, follow, is_script, keep_parts, parts};
 use crate::measure::{Measurement, measure};
+use crate::opened::opened;
 use crate::scattered::scattered;
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
 use crate::{
     Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
     VariantReason, Verifier, keep, registry, report, verify,
 };
+use explain::LateLoading;
 use lab::Event;
 use model::bundle::Inventory;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
@@ -58,6 +60,8 @@ pub struct Optimized {
     pub uncompared: Vec<&'static str>,
     /// Files that the user builds and whose start-up functions are scattered: what no variant mends.
     pub scattered: Vec<CalledModule>,
+    /// Libraries that the program opens while it runs, which no variant merges.
+    pub opened: Option<LateLoading>,
 }
 
 /// Launchers, each forked before anything large is in memory.
@@ -171,7 +175,8 @@ impl Own {
             keep_best(folder, &baseline, &mut verifier, best, &mut report, others, observer)?;
         }
         let scattered = scattered(&baseline, &request.terms)?;
-        Ok(Optimized { report, reasons, uncompared, scattered })
+        let opened = opened(&baseline, &request.terms)?;
+        Ok(Optimized { report, reasons, uncompared, scattered, opened })
     }
 }
 

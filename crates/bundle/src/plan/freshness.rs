@@ -77,14 +77,19 @@ impl Records {
     }
 }
 
-/// Looks at everything as it is now.
-pub(crate) fn records(graph: &Graph, check: Check<'_>) -> Result<Records, BundleError> {
+/// Looks at everything as it is now, also at other paths of the program.
+pub(crate) fn records(
+    graph: &Graph,
+    check: Check<'_>,
+    others: impl Iterator<Item = PathBuf>,
+) -> Result<Records, BundleError> {
     let builds = if check.kind.is_for_copies() { builds(graph)? } else { Vec::new() };
     if check.kind == BundleCheck::Sealed {
         return Ok(Records { builds, ..Records::default() });
     }
     let mut paths = Paths::new(check);
     paths.must.insert(PRELOAD_FILE.into());
+    paths.must.extend(others);
     for module in &graph.modules {
         paths.module(module);
     }

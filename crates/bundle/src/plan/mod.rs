@@ -146,7 +146,7 @@ pub(crate) fn plan<'a>(
     }
     let filled = Filled::of(graph, &layout, &outside, &fixups.references);
     let fills = !filled.fills.is_empty();
-    let records = freshness::records(graph, spec.check)?;
+    let records = freshness::records(graph, spec.check, tool::paths(&spec))?;
     let preamble = preamble::new(&spec, records, &layout, filled, tool::of(graph, &spec)?)?;
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let dependencies = Dependencies::of(graph, memberships, spec.carry, spec.check.kind);

@@ -64,6 +64,12 @@ fn searched(graph: &Graph, spec: &BundleSpec<'_>) -> Vec<Searched> {
     folders.chain(needed.into_iter().map(library)).collect()
 }
 
+/// Paths of the program by other names, each of which has to lead to it still.
+pub(crate) fn paths(spec: &BundleSpec<'_>) -> impl Iterator<Item = PathBuf> {
+    let names = spec.tool.into_iter().flat_map(|part| part.names.values());
+    names.map(|path| PathBuf::from(name_of_text(path)))
+}
+
 /// The variables that must have their value: those of the loader, and those by which the tool is chosen.
 pub(super) fn variables(of_loader: Vec<Variable>, tool: Option<&ToolPart>) -> Vec<Variable> {
     let Some(part) = tool else { return of_loader };

@@ -14,12 +14,14 @@ use std::time::Duration;
 /// Longer than a compiler takes that has to be read from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// PATH without the folder of the toolchain, which must not be made of itself.
+/// PATH without folders of toolchains, this one and others: none is made of another.
 pub(super) fn search_path(folder: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let own = folder.canonicalize().ok();
     let is_own = |other: &PathBuf| own.is_some() && other.canonicalize().ok() == own;
-    std::env::split_paths(&path).filter(|it| it.is_absolute() && !is_own(it)).collect()
+    let is_other = |folder: &PathBuf| super::is_toolchain(folder);
+    let folders = std::env::split_paths(&path).filter(|it| it.is_absolute());
+    folders.filter(|it| !is_own(it) && !is_other(it)).collect()
 }
 
 /// The first program of that name that is no bundle.
@@ -35,14 +37,15 @@ pub(super) fn numbered(path: &[PathBuf], name: &str) -> Option<PathBuf> {
         file.to_str()?.strip_prefix(name)?.strip_prefix('-')?.parse().ok()
     };
     let found = entries.flatten().filter_map(|entry| {
-        Some((number(&entry.file_name())?, entry.path())).filter(|(_, path)| is_executable(path))
+        let found = Some((number(&entry.file_name())?, entry.path()));
+        found.filter(|(_, path)| is_executable(path) && !is_bundle(path))
     });
     // Of the same number, the first along PATH.
     let best = found.fold(None, |best: Option<(u32, PathBuf)>, next| match best {
         Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
     });
-    best.map(|(_, path)| path).filter(|path| !is_bundle(path))
+    best.map(|(_, path)| path)
 }
 
 /// The program that is named, by its path or as one along PATH, or the compiler of that name.

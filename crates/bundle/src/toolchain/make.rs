@@ -57,6 +57,10 @@ pub fn make_toolchain(
         Toolchain::Gcc => gcc::tools(named, &path)?,
         Toolchain::Rustc => rustc::tools(named, &path)?,
     };
+    let drivers = tools.tools.iter().filter(|tool| tool.is_driver);
+    for driver in drivers {
+        prove::is_compiler(request.toolchain, driver, &path)?;
+    }
     let _workplace = Workplace::enter(folder);
     let before = before(folder, request.toolchain)?;
     let links = Links::new(folder, before.as_ref());
@@ -161,7 +165,6 @@ impl Work<'_> {
     ) -> Result<Result<Made, String>, BundleError> {
         let part = tool.part(self.tools, &self.bundles);
         let starts_none = part.companions.is_empty() && !tool.is_driver;
-        let environment = tool.any_library_path.then(|| Box::new(Environment::default()));
         if starts_none && gains_nothing(&tool.program) {
             return Ok(Err("it has no libraries that could be merged".to_owned()));
         }
@@ -172,8 +175,11 @@ impl Work<'_> {
             made.map_err(|error| BundleError::write(&path, error))?;
             self.fresh.push(path.clone());
         }
+        if tool.is_driver {
+            prove::is_safe_to_start(&path)?;
+        }
         let options = self.request.options.clone();
-        let environment = environment.or(options.environment);
+        let environment = Some(Box::new(Environment::default()));
         let options = BundleOptions { tool: Some(part), environment, ..options };
         match make(&tool.program, &path, &options) {
             Ok(made) => {

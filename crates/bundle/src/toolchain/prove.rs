@@ -1,14 +1,23 @@
 //! Whether a compiler finds its own files as a bundle: where it asks for its place in a way that a bundle cannot
 //! answer, it would look for headers and libraries elsewhere.
 
-use super::find::whole_answer;
+use super::find::{self, whole_answer};
 use super::tool::Tool;
 use crate::error::BundleError;
 use crate::start::chosen;
+use crate::write::ownership::taken;
 use model::bundle::BundleManifest;
 use model::toolchain::Toolchain;
 use startup::STALE_VARIABLE;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+const ROOT: u32 = 0;
+/// S_IWGRP and S_IWOTH.
+const OTHERS_MAY_WRITE: u32 = 0o022;
+/// S_ISVTX: others may add files, and not replace those of root.
+const STICKY: u32 = 0o1000;
 
 /// What shows where it looks.
 fn questions(toolchain: Toolchain) -> &'static [&'static [&'static str]] {
@@ -17,6 +26,57 @@ fn questions(toolchain: Toolchain) -> &'static [&'static [&'static str]] {
         Toolchain::Gcc => &[&["-print-search-dirs"], &["-print-prog-name=cc1"]],
         Toolchain::Rustc => &[&["--print", "sysroot"]],
     }
+}
+
+/// Makes sure that this is such a compiler, and not a program that starts one: a script, or a cache, which goes by
+/// the name by which it is started. By the path of its own file a compiler answers, too.
+///
+/// # Errors
+/// It is none.
+pub(super) fn is_compiler(
+    toolchain: Toolchain,
+    tool: &Tool,
+    path: &[PathBuf],
+) -> Result<(), BundleError> {
+    let file = tool.program.canonicalize();
+    let file = file.map_err(|error| BundleError::io(&tool.program, error))?;
+    let (question, begins) = match toolchain {
+        Toolchain::Clang => ("-print-resource-dir", "/"),
+        Toolchain::Gcc => ("-print-prog-name=cc1", "/"),
+        Toolchain::Rustc => ("-vV", "rustc "),
+    };
+    let answer = find::answer(&file, &[question], path)?;
+    if answer.is_some_and(|answer| answer.as_bytes().starts_with(begins.as_bytes())) {
+        return Ok(());
+    }
+    let word = toolchain.word();
+    let reason = format!(
+        "it is no {word}: {} does not answer {question} as {word} does; name the path of the compiler \
+         itself",
+        file.display()
+    );
+    Err(BundleError::declined(&tool.program, reason))
+}
+
+/// Makes sure that root, who starts the finished compiler to ask it, starts nobody else's program.
+///
+/// # Errors
+/// Somebody else could put another file into the place of what was made.
+pub(super) fn is_safe_to_start(bundle: &Path) -> Result<(), BundleError> {
+    if os::program::own_user() != ROOT {
+        return Ok(());
+    }
+    let bundle = bundle.canonicalize().map_err(|error| BundleError::io(bundle, error))?;
+    for folder in bundle.ancestors() {
+        let data = folder.metadata().map_err(|error| BundleError::io(folder, error))?;
+        let of_others = data.mode() & OTHERS_MAY_WRITE != 0 && data.mode() & STICKY == 0;
+        if data.uid() != ROOT || of_others {
+            let found = "can be changed by other users, and root has to start the compiler that is \
+                         made there to prove it; make it as the user to whom the folder belongs";
+            return Err(taken(folder, found));
+        }
+    }
+    Ok(())
 }
 
 /// Asks the program and its bundle.

@@ -30,14 +30,7 @@ pub(super) fn tools(named: Option<&Path>, path: &[PathBuf]) -> Result<Tools, Bun
     let mut tools = Tools { toolchain: Toolchain::Rustc, driver, tools: Vec::new() };
     let name = Toolchain::Rustc.word().into();
     let names = BTreeMap::from([(name, program.clone())]);
-    tools.add(Tool {
-        program,
-        names,
-        is_driver: true,
-        any_library_path: true,
-        selection,
-        ..Tool::default()
-    });
+    tools.add(Tool { program, names, is_driver: true, selection, ..Tool::default() });
     Ok(tools)
 }
 

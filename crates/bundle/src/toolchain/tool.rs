@@ -25,8 +25,6 @@ pub(super) struct Tool {
     pub(super) starts: Vec<usize>,
     /// There is no toolchain without it.
     pub(super) is_driver: bool,
-    /// LD_LIBRARY_PATH may have any value.
-    pub(super) any_library_path: bool,
     /// How it is chosen among several.
     pub(super) selection: Option<ToolSelection>,
 }
@@ -94,7 +92,8 @@ impl Tool {
             entry: text(self.file_name()),
             names: names.collect(),
             companions: companions.collect(),
-            any_library_path: self.any_library_path,
+            // cargo, and users, set the variable for other programs.
+            any_library_path: true,
             selection: self.selection.clone(),
         }
     }

@@ -129,7 +129,7 @@ fn reported(
         programs: parts.iter().map(report::program).collect(),
         notes,
     };
-    Optimized { report, reasons, uncompared: Vec::new(), scattered: Vec::new() }
+    Optimized { report, reasons, uncompared: Vec::new(), scattered: Vec::new(), opened: None }
 }
 
 fn default(warm: VariantFigures) -> VariantReport {

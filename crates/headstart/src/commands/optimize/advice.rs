@@ -1,6 +1,7 @@
 //! What `optimize` found, told with the options that help.
 
 use crate::programs;
+use explain::LateLoading;
 use model::figures::{count, plural};
 use model::optimization::{OptimizationReport, VariantReport, VariantState};
 use model::{CalledModule, quoted, text};
@@ -9,7 +10,7 @@ use std::path::Path;
 
 /// The report with what helps. `tested` says whether the user has a test.
 pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
-    let Optimized { mut report, reasons, uncompared, scattered } = optimized;
+    let Optimized { mut report, reasons, uncompared, scattered, opened } = optimized;
     for (variant, reason) in report.variants.iter_mut().zip(&reasons) {
         variant.reason = reason.as_ref().map(words);
     }
@@ -17,6 +18,7 @@ pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
     replaced(&mut report);
     report.notes.splice(0..0, uncompared.iter().map(|stream| note(stream, tested)));
     report.notes.extend(scattered.first().map(|module| order(module, &report)));
+    report.notes.extend(opened.map(|opened| plugins(&opened, &report.command)));
     report
 }
 
@@ -65,6 +67,32 @@ fn words(reason: &VariantReason) -> String {
     }
 }
 
+/// What merging the libraries that the program opens could save.
+fn plugins(opened: &LateLoading, command: &str) -> String {
+    let libraries = plural(opened.libraries, "library", "libraries");
+    let them = if opened.libraries == 1 { "it" } else { "them" };
+    let takes = format!(
+        "While it runs, the program opens {libraries}: finding, mapping and relocating {them} takes \
+         about {} of a launch",
+        percent(opened.share)
+    );
+    match opened.share < WORTH_MERGING {
+        true => format!("{takes}, and merging {them} can save no more than that."),
+        false => format!(
+            "{takes}. A bundle merges {them}, too: headstart bundle --learn --out DIR -- {command} \
+             (with --fixed for a program at fixed addresses)."
+        ),
+    }
+}
+
+/// A share in words; a launch with a log is no exact measure.
+fn percent(share: f64) -> String {
+    match (share * 100.0).round() {
+        whole if whole < 1.0 => "1 % or less".to_owned(),
+        whole => format!("{whole} %"),
+    }
+}
+
 /// What whoever builds a file can do, and no variant does.
 fn order(module: &CalledModule, report: &OptimizationReport) -> String {
     let (path, calls) = (quoted(&module.calls.path), &module.calls);
@@ -100,9 +128,30 @@ fn note(stream: &str, tested: bool) -> String {
     }
 }
 
+/// Libraries that take this share of a launch are worth merging.
+const WORTH_MERGING: f64 = 0.25;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_merging_plug_ins_could_save_is_one_sentence() {
+        let told =
+            |libraries, share| plugins(&LateLoading { libraries, share }, "python3 -c 'import x'");
+        assert_eq!(
+            told(18, 0.021),
+            "While it runs, the program opens 18 libraries: finding, mapping and relocating them \
+             takes about 2 % of a launch, and merging them can save no more than that."
+        );
+        assert!(told(1, 0.001).contains("relocating it takes about 1 % or less of a launch"));
+        let much = told(300, 0.4);
+        assert!(much.contains("about 40 %") && !much.contains("no more"), "{much}");
+        assert!(
+            much.contains("headstart bundle --learn --out DIR -- python3 -c 'import x'"),
+            "{much}"
+        );
+    }
 
     #[test]
     fn what_cannot_be_compared_is_left_to_a_test() {
