@@ -57,12 +57,11 @@ pub fn make_toolchain(
         Toolchain::Gcc => gcc::tools(named, &path)?,
         Toolchain::Rustc => rustc::tools(named, &path)?,
     };
-    let drivers = tools.tools.iter().filter(|tool| tool.is_driver);
-    for driver in drivers {
-        prove::is_compiler(request.toolchain, driver, &path)?;
-    }
     let _workplace = Workplace::enter(folder);
     let before = before(folder, request.toolchain)?;
+    for driver in tools.tools.iter().filter(|tool| tool.is_driver) {
+        prove::is_compiler(request.toolchain, driver, &path)?;
+    }
     let links = Links::new(folder, before.as_ref());
     for tool in &tools.tools {
         check(tool, folder, &links)?;

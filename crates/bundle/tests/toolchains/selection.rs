@@ -44,6 +44,10 @@ int main(int argc, char **argv) {
         puts(FOLDER "/toolchains/" WHO);
         return 0;
     }
+    if (argc > 1 && !strcmp(argv[1], "-vV")) {
+        puts("rustc 1.0 (" WHO ")");
+        return 0;
+    }
     tell(WHO, argv);
     return 7;
 }
@@ -76,6 +80,16 @@ impl Rust {
             command.env_remove(name);
         }
         Told::of(command.envs(variables.iter().copied()).args(arguments))
+    }
+}
+
+#[test]
+fn what_is_no_such_compiler_is_declined() {
+    let Some(fake) = Fake::new() else { return };
+    for (toolchain, word) in [(Toolchain::Rustc, "rustc"), (Toolchain::Clang, "clang")] {
+        let declined = fake.make_as(toolchain, "bin/gcc").unwrap_err();
+        assert!(declined.to_string().contains(&format!("it is no {word}")), "{declined}");
+        assert!(!fake.out().join(word).exists());
     }
 }
 
