@@ -133,6 +133,47 @@ fn exceptions_unique_symbols_and_static_thread_local_storage() {
     }
 }
 
+/// A library with little room for its storage stands between two others of the same plug-in.
+#[test]
+fn files_do_not_need_each_other() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let begins = "__attribute__((constructor)) static void first(void)";
+    let third =
+        format!("static int set; {begins} {{ set = 3; }} int third(void) {{ return set; }}");
+    let second = format!(
+        "#include <stdlib.h>
+        int third(void); static int *table;
+        static __thread int near __attribute__((tls_model(\"initial-exec\")));
+        {begins} {{ table = malloc(sizeof *table); *table = third(); }}
+        int second(void) {{ return ++near + *table; }}"
+    );
+    let first = format!(
+        "int second(void); int third(void); static int set;
+        {begins} {{ set = second() * 10 + third(); }} int first_of_all(void) {{ return set; }}"
+    );
+    let work = "int first_of_all(void); int work(void) { return first_of_all(); }".to_owned();
+    let search = format!("-L{}", at.display());
+    let sources = [
+        ("libthird.so", third, ["-Wl,-soname,libthird.so", "-lc"]),
+        ("libsecond.so", second, ["-lthird", "-lc"]),
+        ("libfirst.so", first, ["-lsecond", "-lthird"]),
+        ("plugin.so", work, ["-lfirst", "-lc"]),
+    ];
+    for (name, source, needs) in &sources {
+        let flags = ["-shared", "-fPIC", "-w", &search, "-Wl,-rpath,$ORIGIN", needs[0], needs[1]];
+        testkit::compile(&cc, at, name, source, &flags);
+    }
+    let files = [Path::new("plugin.so")];
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    assert_eq!(made.manifest.carried.len(), 4);
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.0, found.1.as_str(), found.2.as_str()), (Some(3), "43\nend\n", "1"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
 #[test]
 fn names_may_be_of_any_bytes() {
     let Some(case) = case() else { return };
