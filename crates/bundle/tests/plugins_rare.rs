@@ -56,6 +56,41 @@ extern "C" int work() {
 }
 "#;
 
+/// Ends with how often something was wrong.
+const THREADS: &str = r#"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+static char **files;
+static int count;
+static void *opens(void *number) {
+    unsigned seed = (unsigned)(long)number;
+    long wrong = 0;
+    for (int turn = 0; turn < 3000; turn++) {
+        int how = RTLD_NOW | (rand_r(&seed) % 8 == 0 ? RTLD_NOLOAD : 0);
+        void *handle = dlopen(files[rand_r(&seed) % count], how);
+        if (!handle) { wrong += !(how & RTLD_NOLOAD); continue; }
+        int (*work)(void) = (int (*)(void))dlsym(handle, "work");
+        wrong += !work || work() != 2;
+        wrong += dlclose(handle) != 0;
+    }
+    return (void *)wrong;
+}
+int main(int words, char **arguments) {
+    pthread_t threads[6];
+    long wrong = 0;
+    files = arguments + 1;
+    count = words - 1;
+    for (long at = 0; at < 6; at++) pthread_create(&threads[at], 0, opens, (void *)(at + 1));
+    for (int at = 0; at < 6; at++) {
+        void *found;
+        pthread_join(threads[at], &found);
+        wrong += (long)found;
+    }
+    return wrong != 0;
+}
+"#;
+
 struct Case {
     _folder: tempfile::TempDir,
     at: PathBuf,
@@ -172,6 +207,75 @@ fn files_do_not_need_each_other() {
     let found = told(&made.run, &files, at);
     assert_eq!((found.0, found.1.as_str(), found.2.as_str()), (Some(3), "43\nend\n", "1"));
     assert_eq!(told(program, &files, at).1, found.1);
+}
+
+/// Constructors find what is being opened, and do not load it again.
+#[test]
+fn what_is_being_opened_is_found_by_its_names() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let part = "int began; __attribute__((constructor)) static void first(void) { began++; }
+        int *counter(void) { return &began; }";
+    let flags = ["-shared", "-fPIC", "-w", "-Wl,-soname,libpart.so"];
+    testkit::compile(&cc, at, "libpart.so", part, &flags);
+    let whole = format!(
+        "#include <dlfcn.h>
+        int *counter(void); static int found;
+        static int is_same(const char *name, int how) {{
+            void *handle = dlopen(name, how);
+            int *(*other)(void) = handle ? (int *(*)(void))dlsym(handle, \"counter\") : 0;
+            return other && other() == counter();
+        }}
+        __attribute__((constructor)) static void first(void) {{
+            found = is_same(\"libpart.so\", RTLD_NOW | RTLD_NOLOAD);
+            found = found * 10 + is_same(\"{path}\", RTLD_NOW);
+            found = found * 10 + is_same(\"{path}\", RTLD_NOW | RTLD_NOLOAD);
+        }}
+        int work(void) {{ return found * 10 + *counter(); }}",
+        path = at.join("libpart.so").display()
+    );
+    let search = format!("-L{}", at.display());
+    let flags = ["-shared", "-fPIC", "-w", &search, "-lpart", "-Wl,-rpath,$ORIGIN"];
+    testkit::compile(&cc, at, "whole.so", &whole, &flags);
+    let files = [Path::new("whole.so")];
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.1.as_str(), found.2.as_str()), ("1111\nend\n", "1"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
+/// Threads that open and close plug-ins at once: what is looked at of the loader's list must not go away meanwhile.
+#[test]
+fn threads_open_and_close_plugins_at_once() {
+    let Some(case) = case() else { return };
+    let Case { at, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let program = testkit::compile(&cc, at, "threads", THREADS, &["-w", "-pthread", "-ldl"]);
+    let case = Case { program, at: at.clone(), _folder: case._folder };
+    let Case { at, program, .. } = &case;
+    let files = ["one.so", "two.so", "three.so", "four.so"].map(Path::new);
+    let part = "int part(void) { return 2; }";
+    testkit::compile(&cc, at, "libpart.so", part, &["-shared", "-fPIC", "-Wl,-soname,libpart.so"]);
+    let search = format!("-L{}", at.display());
+    let flags = ["-shared", "-fPIC", &search, "-Wl,--no-as-needed", "-lpart", "-Wl,-rpath,$ORIGIN"];
+    for file in files {
+        let source = "int part(void); int work(void) { return part(); }";
+        testkit::compile(&cc, at, &file.display().to_string(), source, &flags);
+    }
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let run = |path: &Path| {
+        let mut command = Command::new(path);
+        // What is freed is overwritten.
+        command.env("GLIBC_TUNABLES", "glibc.malloc.perturb=85").env("HEADSTART_STALE", "never");
+        command.args(files.map(|file| at.join(file))).output().unwrap()
+    };
+    for path in [program, &made.run] {
+        let output = run(path);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,12 @@ pub(super) fn all(graph: &Graph, opens: bool) -> Option<String> {
     if !opens {
         return Some("no merged code calls dlopen, so nobody would open a merged file".to_owned());
     }
+    if members::iterate(graph).is_none() {
+        return Some(
+            "the C library has no dl_iterate_phdr, by which the bundle locks what is loaded"
+                .to_owned(),
+        );
+    }
     let inherited = graph.numbered().skip(1).find(|(_, module)| {
         let image = &module.image;
         image.rpath.is_some() && image.runpath.is_none() && calls(image, &[b"dlopen", b"dlmopen"])
