@@ -3,7 +3,9 @@
 
 use bundle::{BundleOptions, Made};
 use std::ffi::{OsStr, OsString};
+use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -351,6 +353,55 @@ fn what_is_not_merged_is_told_and_opened_as_before() {
 }
 
 #[test]
+fn what_is_to_stay_outside_is_not_merged() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let shared = ["-shared", "-fPIC", "-w"];
+    testkit::compile(&cc, at, "libpart.so", "int part(void) { return 5; }", &shared);
+    let search = format!("-L{}", at.display());
+    let with = [&shared[..], &[&search, "-lpart", "-Wl,-rpath,$ORIGIN"]].concat();
+    let needs = "int part(void); int work(void) { return part(); }";
+    testkit::compile(&cc, at, "needs.so", needs, &with);
+    for name in ["named.so", "good.so"] {
+        testkit::compile(&cc, at, name, "int work(void) { return 6; }", &shared);
+    }
+    let folder = at.join("bundle");
+    std::fs::create_dir(&folder).unwrap();
+    let files = ["needs.so", "named.so", "good.so"].map(Path::new);
+    let include = files.iter().map(|file| at.join(file)).collect();
+    let outside = vec!["libpart".to_owned(), at.join("named.so").display().to_string()];
+    let options = BundleOptions { include, outside, ..BundleOptions::default() };
+    let made = bundle::make(program, &folder, &options).unwrap();
+    let told_of = |name: &str| {
+        let mut warnings = made.manifest.warnings.iter();
+        warnings.any(|text| text.contains(name) && text.contains("stays outside"))
+    };
+    assert!(told_of("needs.so") && told_of("named.so"), "{:?}", made.manifest.warnings);
+    assert_eq!(made.manifest.plugins.len(), 1);
+    assert_eq!(told(&made.run, &files, at).1, told(program, &files, at).1);
+}
+
+#[test]
+fn who_may_not_read_a_plugin_any_more_may_not_read_its_merged_file() {
+    let Some(case) = case() else { return };
+    let Case { at, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let plugin = Path::new("one.so");
+    let work = "int work(void) { return 5; }";
+    testkit::compile(&cc, at, "one.so", work, &["-shared", "-fPIC"]);
+    let mode_of = |made: &Made| {
+        let file = at.join("bundle").join(&made.manifest.carried[0].path);
+        file.metadata().unwrap().permissions().mode() & 0o777
+    };
+    let set = |mode| std::fs::set_permissions(at.join(plugin), Permissions::from_mode(mode));
+    for mode in [0o755, 0o600] {
+        set(mode).unwrap();
+        assert_eq!(mode_of(&bundle(&case, &[plugin])), mode);
+    }
+}
+
+#[test]
 fn files_come_and_go_with_the_bundle() {
     let Some(case) = case() else { return };
     let Case { at, .. } = &case;
@@ -381,6 +432,9 @@ fn files_come_and_go_with_the_bundle() {
     assert_eq!((output.1.as_str(), output.2.as_str()), ("6\nend\n", "0"));
     std::fs::rename(at.join("away"), &changed).unwrap();
     assert!(bundle::verify(&folder).unwrap().found.current);
+    std::fs::write(at.join(two), "text").unwrap();
+    let found = bundle::verify(&folder).unwrap().found;
+    assert_eq!((found.changed_plugins, found.changes.len(), found.used), (Some(1), 1, true));
     // None are left where there are no plug-ins.
     bundle(&case, &[]);
     assert_eq!(merged(&case), [""; 0]);

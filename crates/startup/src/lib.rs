@@ -119,9 +119,8 @@ pub struct Tables {
     pub iterate: u64,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
-    /// The merged modules, the program first, in the order of the loader's search, in which their
-    /// addresses must ascend. What [`WrappedFunction::Dladdr`], [`WrappedFunction::Dlsym`] and
-    /// [`WrappedFunction::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
+    /// The merged modules, the program first, in the order of the loader's search, in which their addresses must ascend.
+    /// What `dladdr`, `dlsym` and `dlinfo` (this with [`Addresses::names`] only) answer of them is taken from here.
     pub modules: Vec<MergedModule>,
 }
 

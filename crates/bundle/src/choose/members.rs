@@ -76,7 +76,7 @@ fn reason(graph: &Graph, id: ModuleId, module: &Module, keep_outside: &[String])
     if part.is_some_and(|(_, function)| defines(&module.image, function)) {
         return Some("a part of the C library before 2.34 that belongs to the loader".to_owned());
     }
-    if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {
+    if is_kept_outside(keep_outside, module) {
         return Some("asked for".to_owned());
     }
     if id == ModuleId::PROGRAM {
@@ -86,6 +86,12 @@ fn reason(graph: &Graph, id: ModuleId, module: &Module, keep_outside: &[String])
         return Some("it is initialized before all others (DF_1_INITFIRST)".to_owned());
     }
     cannot_be_merged(&module.image).or_else(|| carries(&module.image))
+}
+
+/// Whether the user wants a library to stay outside.
+pub(crate) fn is_kept_outside(keep_outside: &[String], module: &Module) -> bool {
+    let name = name_of(module);
+    keep_outside.iter().any(|wanted| is_meant(wanted, module, &name))
 }
 
 /// Why an image cannot be part of another file at all.

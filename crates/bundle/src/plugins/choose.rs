@@ -66,6 +66,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) named: &'a BTreeSet<PathBuf>,
     pub(crate) learnt: &'a BTreeSet<PathBuf>,
+    /// What the user wants to stay outside.
+    pub(crate) outside: &'a [String],
     /// Whether merged code opens libraries.
     pub(crate) opens: bool,
 }
@@ -96,7 +98,7 @@ impl Chosen {
             chosen.add(path, false);
         }
         chosen.keep_opened();
-        chosen.refuse_unsuitable();
+        chosen.refuse_unsuitable(wanted.outside);
         chosen.group();
         Ok(chosen)
     }
@@ -222,7 +224,7 @@ impl Chosen {
         self.roots.retain(|_| kept.next().unwrap_or(true));
     }
 
-    fn refuse_unsuitable(&mut self) {
+    fn refuse_unsuitable(&mut self, outside: &[String]) {
         let reason = |root: &Root| {
             if root.closure.contains(&ModuleId::PROGRAM) {
                 return Some("it is linked with the program".to_owned());
@@ -230,7 +232,8 @@ impl Chosen {
             let own = || root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
             own().find_map(|id| {
                 let module = &self.graph()[id];
-                let merged = if self.is_merged(id) { unsuitable::module(module) } else { None };
+                let merged =
+                    if self.is_merged(id) { unsuitable::module(module, outside) } else { None };
                 merged.or_else(|| unsuitable::missing_version(self.graph(), id))
             })
         };
