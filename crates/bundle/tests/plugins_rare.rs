@@ -211,6 +211,51 @@ fn files_do_not_need_each_other() {
     assert_eq!(told(program, &files, at).1, found.1);
 }
 
+#[test]
+fn libraries_that_need_each_other_are_in_one_file_or_none() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let search = format!("-L{}", at.display());
+    let shared = ["-shared", "-fPIC", "-w", &search, "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed"];
+    for (name, storage) in [("plain", ""), ("near", "__attribute__((tls_model(\"initial-exec\")))")]
+    {
+        let [one, two] = ["one", "two"].map(|part| format!("{name}{part}"));
+        let soname = format!("-Wl,-soname,lib{two}.so");
+        let [on_one, on_two] = [&one, &two].map(|part| format!("-l{part}"));
+        let empty = [&shared[..], &[soname.as_str()]].concat();
+        testkit::compile(
+            &cc,
+            at,
+            &format!("lib{two}.so"),
+            "int second(void) { return 0; }",
+            &empty,
+        );
+        let first =
+            "int second(void); int first(void) { return second(); } int base(void) { return 4; }";
+        let with = [&shared[..], &[on_two.as_str()]].concat();
+        testkit::compile(&cc, at, &format!("lib{one}.so"), first, &with);
+        let second = format!(
+            "int base(void); static __thread int near {storage} = 3;
+            int second(void) {{ return near++ + base(); }}"
+        );
+        let with = [&shared[..], &[soname.as_str(), on_one.as_str()]].concat();
+        testkit::compile(&cc, at, &format!("lib{two}.so"), &second, &with);
+        let with = [&shared[..], &[on_one.as_str()]].concat();
+        let work = "int first(void); int work(void) { return first(); }";
+        testkit::compile(&cc, at, &format!("{name}.so"), work, &with);
+    }
+    let files = ["plain.so", "near.so"].map(Path::new);
+    let made = bundle(&case, &files);
+    let warnings = &made.manifest.warnings;
+    assert!(warnings.len() == 1 && warnings[0].contains("near.so is not merged"), "{warnings:?}");
+    assert!(warnings[0].contains("need each other"), "{warnings:?}");
+    assert_eq!(made.manifest.carried.len(), 2);
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.1.as_str(), found.2.as_str()), ("7\n7\nend\n", "1"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
 /// Constructors find what is being opened, and do not load it again.
 #[test]
 fn what_is_being_opened_is_found_by_its_names() {
