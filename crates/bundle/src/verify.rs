@@ -95,6 +95,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     let of_plugins = sources::changed(&manifest.plugins);
     files += manifest.plugins.len();
     let mut stale = !of_sources.is_empty() || !of_plugins.is_empty();
+    let changed_plugins = (!of_plugins.is_empty()).then_some(of_plugins.len());
     changes.extend(of_plugins);
     changes.extend(of_sources);
     let start = match whole {
@@ -135,6 +136,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         large_pages,
         remedy: Some(remedy).filter(|_| !is_right),
         changes,
+        changed_plugins,
     };
     Ok(Verified { found, again: again.filter(|_| !is_right) })
 }

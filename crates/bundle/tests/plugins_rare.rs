@@ -3,7 +3,9 @@
 
 use bundle::{BundleOptions, Made};
 use std::ffi::{OsStr, OsString};
+use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -53,6 +55,41 @@ extern "C" int work() {
     seen.push_back(++counter());
     try { throws(NAME); } catch (const std::exception &error) { printf("%s %d\n", error.what(), depth); }
     return seen.back() * 10 + (int)seen.size();
+}
+"#;
+
+/// Ends with how often something was wrong.
+const THREADS: &str = r#"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+static char **files;
+static int count;
+static void *opens(void *number) {
+    unsigned seed = (unsigned)(long)number;
+    long wrong = 0;
+    for (int turn = 0; turn < 3000; turn++) {
+        int how = RTLD_NOW | (rand_r(&seed) % 8 == 0 ? RTLD_NOLOAD : 0);
+        void *handle = dlopen(files[rand_r(&seed) % count], how);
+        if (!handle) { wrong += !(how & RTLD_NOLOAD); continue; }
+        int (*work)(void) = (int (*)(void))dlsym(handle, "work");
+        wrong += !work || work() != 2;
+        wrong += dlclose(handle) != 0;
+    }
+    return (void *)wrong;
+}
+int main(int words, char **arguments) {
+    pthread_t threads[6];
+    long wrong = 0;
+    files = arguments + 1;
+    count = words - 1;
+    for (long at = 0; at < 6; at++) pthread_create(&threads[at], 0, opens, (void *)(at + 1));
+    for (int at = 0; at < 6; at++) {
+        void *found;
+        pthread_join(threads[at], &found);
+        wrong += (long)found;
+    }
+    return wrong != 0;
 }
 "#;
 
@@ -133,6 +170,161 @@ fn exceptions_unique_symbols_and_static_thread_local_storage() {
     }
 }
 
+/// A library with little room for its storage stands between two others of the same plug-in.
+#[test]
+fn files_do_not_need_each_other() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let begins = "__attribute__((constructor)) static void first(void)";
+    let third =
+        format!("static int set; {begins} {{ set = 3; }} int third(void) {{ return set; }}");
+    let second = format!(
+        "#include <stdlib.h>
+        int third(void); static int *table;
+        static __thread int near __attribute__((tls_model(\"initial-exec\")));
+        {begins} {{ table = malloc(sizeof *table); *table = third(); }}
+        int second(void) {{ return ++near + *table; }}"
+    );
+    let first = format!(
+        "int second(void); int third(void); static int set;
+        {begins} {{ set = second() * 10 + third(); }} int first_of_all(void) {{ return set; }}"
+    );
+    let work = "int first_of_all(void); int work(void) { return first_of_all(); }".to_owned();
+    let search = format!("-L{}", at.display());
+    let sources = [
+        ("libthird.so", third, ["-Wl,-soname,libthird.so", "-lc"]),
+        ("libsecond.so", second, ["-lthird", "-lc"]),
+        ("libfirst.so", first, ["-lsecond", "-lthird"]),
+        ("plugin.so", work, ["-lfirst", "-lc"]),
+    ];
+    for (name, source, needs) in &sources {
+        let flags = ["-shared", "-fPIC", "-w", &search, "-Wl,-rpath,$ORIGIN", needs[0], needs[1]];
+        testkit::compile(&cc, at, name, source, &flags);
+    }
+    let files = [Path::new("plugin.so")];
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    assert_eq!(made.manifest.carried.len(), 4);
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.0, found.1.as_str(), found.2.as_str()), (Some(3), "43\nend\n", "1"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
+#[test]
+fn libraries_that_need_each_other_are_in_one_file_or_none() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let search = format!("-L{}", at.display());
+    let shared = ["-shared", "-fPIC", "-w", &search, "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed"];
+    for (name, storage) in [("plain", ""), ("near", "__attribute__((tls_model(\"initial-exec\")))")]
+    {
+        let [one, two] = ["one", "two"].map(|part| format!("{name}{part}"));
+        let soname = format!("-Wl,-soname,lib{two}.so");
+        let [on_one, on_two] = [&one, &two].map(|part| format!("-l{part}"));
+        let empty = [&shared[..], &[soname.as_str()]].concat();
+        testkit::compile(
+            &cc,
+            at,
+            &format!("lib{two}.so"),
+            "int second(void) { return 0; }",
+            &empty,
+        );
+        let first =
+            "int second(void); int first(void) { return second(); } int base(void) { return 4; }";
+        let with = [&shared[..], &[on_two.as_str()]].concat();
+        testkit::compile(&cc, at, &format!("lib{one}.so"), first, &with);
+        let second = format!(
+            "int base(void); static __thread int near {storage} = 3;
+            int second(void) {{ return near++ + base(); }}"
+        );
+        let with = [&shared[..], &[soname.as_str(), on_one.as_str()]].concat();
+        testkit::compile(&cc, at, &format!("lib{two}.so"), &second, &with);
+        let with = [&shared[..], &[on_one.as_str()]].concat();
+        let work = "int first(void); int work(void) { return first(); }";
+        testkit::compile(&cc, at, &format!("{name}.so"), work, &with);
+    }
+    let files = ["plain.so", "near.so"].map(Path::new);
+    let made = bundle(&case, &files);
+    let warnings = &made.manifest.warnings;
+    assert!(warnings.len() == 1 && warnings[0].contains("near.so is not merged"), "{warnings:?}");
+    assert!(warnings[0].contains("need each other"), "{warnings:?}");
+    assert_eq!(made.manifest.carried.len(), 2);
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.1.as_str(), found.2.as_str()), ("7\n7\nend\n", "1"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
+/// Constructors find what is being opened, and do not load it again.
+#[test]
+fn what_is_being_opened_is_found_by_its_names() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let part = "int began; __attribute__((constructor)) static void first(void) { began++; }
+        int *counter(void) { return &began; }";
+    let flags = ["-shared", "-fPIC", "-w", "-Wl,-soname,libpart.so"];
+    testkit::compile(&cc, at, "libpart.so", part, &flags);
+    let whole = format!(
+        "#include <dlfcn.h>
+        int *counter(void); static int found;
+        static int is_same(const char *name, int how) {{
+            void *handle = dlopen(name, how);
+            int *(*other)(void) = handle ? (int *(*)(void))dlsym(handle, \"counter\") : 0;
+            return other && other() == counter();
+        }}
+        __attribute__((constructor)) static void first(void) {{
+            found = is_same(\"libpart.so\", RTLD_NOW | RTLD_NOLOAD);
+            found = found * 10 + is_same(\"{path}\", RTLD_NOW);
+            found = found * 10 + is_same(\"{path}\", RTLD_NOW | RTLD_NOLOAD);
+        }}
+        int work(void) {{ return found * 10 + *counter(); }}",
+        path = at.join("libpart.so").display()
+    );
+    let search = format!("-L{}", at.display());
+    let flags = ["-shared", "-fPIC", "-w", &search, "-lpart", "-Wl,-rpath,$ORIGIN"];
+    testkit::compile(&cc, at, "whole.so", &whole, &flags);
+    let files = [Path::new("whole.so")];
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.1.as_str(), found.2.as_str()), ("1111\nend\n", "1"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
+/// Threads that open and close plug-ins at once: what is looked at of the loader's list must not go away meanwhile.
+#[test]
+fn threads_open_and_close_plugins_at_once() {
+    let Some(case) = case() else { return };
+    let Case { at, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let program = testkit::compile(&cc, at, "threads", THREADS, &["-w", "-pthread", "-ldl"]);
+    let case = Case { program, at: at.clone(), _folder: case._folder };
+    let Case { at, program, .. } = &case;
+    let files = ["one.so", "two.so", "three.so", "four.so"].map(Path::new);
+    let part = "int part(void) { return 2; }";
+    testkit::compile(&cc, at, "libpart.so", part, &["-shared", "-fPIC", "-Wl,-soname,libpart.so"]);
+    let search = format!("-L{}", at.display());
+    let flags = ["-shared", "-fPIC", &search, "-Wl,--no-as-needed", "-lpart", "-Wl,-rpath,$ORIGIN"];
+    for file in files {
+        let source = "int part(void); int work(void) { return part(); }";
+        testkit::compile(&cc, at, &file.display().to_string(), source, &flags);
+    }
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let run = |path: &Path| {
+        let mut command = Command::new(path);
+        // What is freed is overwritten.
+        command.env("GLIBC_TUNABLES", "glibc.malloc.perturb=85").env("HEADSTART_STALE", "never");
+        command.args(files.map(|file| at.join(file))).output().unwrap()
+    };
+    for path in [program, &made.run] {
+        let output = run(path);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
 #[test]
 fn names_may_be_of_any_bytes() {
     let Some(case) = case() else { return };
@@ -206,6 +398,55 @@ fn what_is_not_merged_is_told_and_opened_as_before() {
 }
 
 #[test]
+fn what_is_to_stay_outside_is_not_merged() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let shared = ["-shared", "-fPIC", "-w"];
+    testkit::compile(&cc, at, "libpart.so", "int part(void) { return 5; }", &shared);
+    let search = format!("-L{}", at.display());
+    let with = [&shared[..], &[&search, "-lpart", "-Wl,-rpath,$ORIGIN"]].concat();
+    let needs = "int part(void); int work(void) { return part(); }";
+    testkit::compile(&cc, at, "needs.so", needs, &with);
+    for name in ["named.so", "good.so"] {
+        testkit::compile(&cc, at, name, "int work(void) { return 6; }", &shared);
+    }
+    let folder = at.join("bundle");
+    std::fs::create_dir(&folder).unwrap();
+    let files = ["needs.so", "named.so", "good.so"].map(Path::new);
+    let include = files.iter().map(|file| at.join(file)).collect();
+    let outside = vec!["libpart".to_owned(), at.join("named.so").display().to_string()];
+    let options = BundleOptions { include, outside, ..BundleOptions::default() };
+    let made = bundle::make(program, &folder, &options).unwrap();
+    let told_of = |name: &str| {
+        let mut warnings = made.manifest.warnings.iter();
+        warnings.any(|text| text.contains(name) && text.contains("stays outside"))
+    };
+    assert!(told_of("needs.so") && told_of("named.so"), "{:?}", made.manifest.warnings);
+    assert_eq!(made.manifest.plugins.len(), 1);
+    assert_eq!(told(&made.run, &files, at).1, told(program, &files, at).1);
+}
+
+#[test]
+fn who_may_not_read_a_plugin_any_more_may_not_read_its_merged_file() {
+    let Some(case) = case() else { return };
+    let Case { at, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let plugin = Path::new("one.so");
+    let work = "int work(void) { return 5; }";
+    testkit::compile(&cc, at, "one.so", work, &["-shared", "-fPIC"]);
+    let mode_of = |made: &Made| {
+        let file = at.join("bundle").join(&made.manifest.carried[0].path);
+        file.metadata().unwrap().permissions().mode() & 0o777
+    };
+    let set = |mode| std::fs::set_permissions(at.join(plugin), Permissions::from_mode(mode));
+    for mode in [0o755, 0o600] {
+        set(mode).unwrap();
+        assert_eq!(mode_of(&bundle(&case, &[plugin])), mode);
+    }
+}
+
+#[test]
 fn files_come_and_go_with_the_bundle() {
     let Some(case) = case() else { return };
     let Case { at, .. } = &case;
@@ -236,6 +477,9 @@ fn files_come_and_go_with_the_bundle() {
     assert_eq!((output.1.as_str(), output.2.as_str()), ("6\nend\n", "0"));
     std::fs::rename(at.join("away"), &changed).unwrap();
     assert!(bundle::verify(&folder).unwrap().found.current);
+    std::fs::write(at.join(two), "text").unwrap();
+    let found = bundle::verify(&folder).unwrap().found;
+    assert_eq!((found.changed_plugins, found.changes.len(), found.used), (Some(1), 1, true));
     // None are left where there are no plug-ins.
     bundle(&case, &[]);
     assert_eq!(merged(&case), [""; 0]);

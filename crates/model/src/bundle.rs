@@ -291,6 +291,9 @@ pub struct BundleVerification {
     pub remedy: Option<String>,
     /// What has changed.
     pub changes: Vec<BundleChange>,
+    /// How many of these are plug-ins or their libraries, if any: the originals of those plug-ins are opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_plugins: Option<usize>,
 }
 
 /// What `run` of a folder starts.

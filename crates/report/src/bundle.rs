@@ -1,13 +1,15 @@
 //! Views of a bundle: what it was made of, and what has become of that.
 
+mod stale;
+
 use crate::CommandWords;
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
 use model::bundle::{
-    BundleCheck, BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, ChangeKind,
-    Starts,
+    BundleCheck, BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, Starts,
 };
 use model::{LargePages, Reading, RecordingMode};
+use stale::{is_only_beside, stale};
 
 /// The terminal view of a bundle that was made just now.
 /// `run` is what to start.
@@ -288,57 +290,6 @@ fn reason(verification: &BundleVerification, style: &Style) -> String {
 /// What a start looks at, to be put behind a sentence.
 fn checked(verification: &BundleVerification) -> String {
     verification.check.map_or(String::new(), |check| format!(" (check: {})", check.word()))
-}
-
-/// What is started where something has changed. The check at start does not read contents.
-fn stale(
-    verification: &BundleVerification,
-    starts: Starts,
-    program: &str,
-    style: &Style,
-) -> String {
-    match starts {
-        Starts::Original => {
-            let told = instead(verification, style);
-            match verification.noticed {
-                Some(_) => {
-                    let reason = reason(verification, style);
-                    format!("run starts the original {program}{told}: {reason}")
-                }
-                None => format!("run starts the original {program}{told}"),
-            }
-        }
-        Starts::Nothing => {
-            let why = style.terminal(verification.instead.as_deref().unwrap_or_default());
-            let original = "run would start the original, which cannot be started";
-            match &verification.noticed {
-                Some(path) if *path == verification.program => format!("{original}: {why}"),
-                Some(_) => {
-                    let reason = reason(verification, style);
-                    format!("{original}: {why}; the bundle is not used: {reason}")
-                }
-                None => format!("run cannot start anything: {why}"),
-            }
-        }
-        Starts::Bundle if is_only_beside(verification) => {
-            format!("run and all files of {program} are unchanged; no launch uses what has changed")
-        }
-        Starts::Bundle => "run does not notice this, and still uses the merged code".to_owned(),
-        Starts::Copies => {
-            "run does not notice this, and still uses the copies in this folder".to_owned()
-        }
-        Starts::Unknown => {
-            let path = verification.changes.first().map(|change| change.path.as_str());
-            let path = style.terminal(path.unwrap_or_default());
-            format!("{path} is not as headstart left it, so what it starts is unknown")
-        }
-    }
-}
-
-/// Whether something has changed that no launch uses.
-fn is_only_beside(verification: &BundleVerification) -> bool {
-    let mut changes = verification.changes.iter();
-    !verification.current && changes.all(|change| change.what == ChangeKind::Unused)
 }
 
 /// What is in the original's place, to follow its path.

@@ -89,6 +89,7 @@ macro_rules! shared {
             include_str!("assembly/next.s"),
             include_str!("assembly/open.s"),
             include_str!("assembly/origin.s"),
+            include_str!("assembly/loaded.s"),
             include_str!("assembly/plugins.s"),
             include_str!("assembly/ahead.s"),
             include_str!("assembly/early.s"),

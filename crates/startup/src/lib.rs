@@ -115,11 +115,12 @@ pub struct Tables {
     pub plugins: Vec<Plugin>,
     /// How many modules the global scope has while nothing is opened into it: the bundle and what stays outside.
     pub scope: u64,
+    /// Where `dl_iterate_phdr` is in the C library (`libc.so.6`); 0 where it is not known, and then no plug-in is opened.
+    pub iterate: u64,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
-    /// The merged modules, the program first, in the order of the loader's search, in which their
-    /// addresses must ascend. What [`WrappedFunction::Dladdr`], [`WrappedFunction::Dlsym`] and
-    /// [`WrappedFunction::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
+    /// The merged modules, the program first, in the order of the loader's search, in which their addresses must ascend.
+    /// What `dladdr`, `dlsym` and `dlinfo` (this with [`Addresses::names`] only) answer of them is taken from here.
     pub modules: Vec<MergedModule>,
 }
 

@@ -98,6 +98,8 @@ shared! {
             plugin_chains: i64,
             /// How many modules the global scope has, while nothing is opened into it.
             scope: u64,
+            /// `dl_iterate_phdr` within the C library.
+            iterate: u64,
             /// What is read ahead, or 0.
             ahead: i64,
             /// Pages that these write to, which are copied before; the first ones are large pages.

@@ -1,6 +1,7 @@
 //! Which modules are merged, and which stay outside, and why.
 
 use crate::choose::{bounds, by_processor};
+use image::elf::loadable::{Symbol, SymbolKind};
 use image::elf::{Loadable, trailing_data};
 use loader::Graph;
 use loader::graph::Module;
@@ -26,6 +27,15 @@ impl Membership {
 
 /// Name of the C library.
 pub(crate) const C_LIBRARY: &str = "libc.so.6";
+/// Where the C library has `dl_iterate_phdr`, while whose callbacks run the loader's list of libraries stays as it is.
+pub(crate) fn iterate(graph: &Graph) -> Option<u64> {
+    let c_library = graph.modules.iter().find(|module| name_of(module) == C_LIBRARY)?;
+    let mut symbols = c_library.image.symbols().map(|(_, symbol)| symbol);
+    let is_meant = |it: &Symbol<'_>| it.defined && it.kind == SymbolKind::Function;
+    let found = symbols.find(|it| it.name == b"dl_iterate_phdr" && is_meant(it));
+    found.map(|symbol| symbol.value.0)
+}
+
 /// Libraries that glibc before 2.34 has beside libc.so.6, with a function of each; later ones have
 /// files of these names with nothing in them.
 const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libdl.so.", b"dlopen")];
@@ -66,7 +76,7 @@ fn reason(graph: &Graph, id: ModuleId, module: &Module, keep_outside: &[String])
     if part.is_some_and(|(_, function)| defines(&module.image, function)) {
         return Some("a part of the C library before 2.34 that belongs to the loader".to_owned());
     }
-    if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {
+    if is_kept_outside(keep_outside, module) {
         return Some("asked for".to_owned());
     }
     if id == ModuleId::PROGRAM {
@@ -76,6 +86,12 @@ fn reason(graph: &Graph, id: ModuleId, module: &Module, keep_outside: &[String])
         return Some("it is initialized before all others (DF_1_INITFIRST)".to_owned());
     }
     cannot_be_merged(&module.image).or_else(|| carries(&module.image))
+}
+
+/// Whether the user wants a library to stay outside.
+pub(crate) fn is_kept_outside(keep_outside: &[String], module: &Module) -> bool {
+    let name = name_of(module);
+    keep_outside.iter().any(|wanted| is_meant(wanted, module, &name))
 }
 
 /// Why an image cannot be part of another file at all.

@@ -109,6 +109,7 @@ fn chosen(job: &Job<'_>, given: &BTreeSet<WrappedFunction>) -> Result<Option<Cho
         environment: job.environment,
         named: &options.include,
         learnt,
+        outside: &options.outside,
         opens: given.contains(&WrappedFunction::Dlopen),
     };
     Ok(Some(Chosen::new(&wanted)?))

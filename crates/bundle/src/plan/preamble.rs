@@ -52,6 +52,7 @@ pub(crate) fn new(
         plugin_files: spec.plugins.files.clone(),
         plugins: spec.plugins.all.clone(),
         scope: layout.modules_of_start(),
+        iterate: spec.plugins.iterate,
         relro: relro(layout),
         modules: modules(layout, spec.check),
     };

@@ -28,6 +28,9 @@ pub(crate) struct Reference<'a> {
     pub(crate) is_stub: bool,
 }
 
+/// No module has this symbol.
+const NOWHERE: SymbolRef = SymbolRef { module: ModuleId::PROGRAM, symbol: SymbolIndex(u32::MAX) };
+
 /// References to modules outside, each once.
 #[derive(Default)]
 pub(crate) struct References<'a> {
@@ -90,6 +93,17 @@ impl<'a> References<'a> {
         self.all.push((reference.clone(), binding, kind));
         self.definitions.push(definition);
         self.sources.push(SymbolRef { module: member.id, symbol });
+        self.numbers.insert(reference, number);
+        number
+    }
+
+    /// A symbol that the bundle gives to a file of plug-ins, whose code does not refer to it.
+    pub(crate) fn give(&mut self, name: &'static [u8]) -> ReferenceId {
+        let reference = Reference { name, version: None, is_stub: false };
+        let number = ReferenceId(self.all.len() as u32);
+        self.all.push((reference.clone(), SymbolBinding::Global, SymbolKind::Function));
+        self.definitions.push(NOWHERE);
+        self.sources.push(NOWHERE);
         self.numbers.insert(reference, number);
         number
     }

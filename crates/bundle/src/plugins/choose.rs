@@ -1,5 +1,6 @@
 //! Which plug-ins are merged, and with what.
 
+use super::kinds::{self, Kind};
 use super::{stays_loaded, thread_local, unsuitable};
 use crate::choose::members;
 use image::elf::Loadable;
@@ -41,17 +42,6 @@ pub(crate) struct Group {
     pub(crate) needs: Vec<usize>,
 }
 
-/// What modules of one group have in common.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
-    /// The plug-ins that need them.
-    users: Vec<ModuleId>,
-    /// The module, where it is a plug-in itself.
-    root: Option<ModuleId>,
-    /// They may stay loaded for ever; and they have thread-local storage for which there is little room.
-    apart: [bool; 2],
-}
-
 /// Which plug-ins are merged.
 pub(crate) struct Chosen {
     opener: Opener,
@@ -76,6 +66,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) named: &'a BTreeSet<PathBuf>,
     pub(crate) learnt: &'a BTreeSet<PathBuf>,
+    /// What the user wants to stay outside.
+    pub(crate) outside: &'a [String],
     /// Whether merged code opens libraries.
     pub(crate) opens: bool,
 }
@@ -106,7 +98,7 @@ impl Chosen {
             chosen.add(path, false);
         }
         chosen.keep_opened();
-        chosen.refuse_unsuitable();
+        chosen.refuse_unsuitable(wanted.outside);
         chosen.group();
         Ok(chosen)
     }
@@ -232,7 +224,7 @@ impl Chosen {
         self.roots.retain(|_| kept.next().unwrap_or(true));
     }
 
-    fn refuse_unsuitable(&mut self) {
+    fn refuse_unsuitable(&mut self, outside: &[String]) {
         let reason = |root: &Root| {
             if root.closure.contains(&ModuleId::PROGRAM) {
                 return Some("it is linked with the program".to_owned());
@@ -240,7 +232,8 @@ impl Chosen {
             let own = || root.closure.iter().copied().filter(|id| !self.is_of_program(*id));
             own().find_map(|id| {
                 let module = &self.graph()[id];
-                let merged = if self.is_merged(id) { unsuitable::module(module) } else { None };
+                let merged =
+                    if self.is_merged(id) { unsuitable::module(module, outside) } else { None };
                 merged.or_else(|| unsuitable::missing_version(self.graph(), id))
             })
         };
@@ -254,7 +247,7 @@ impl Chosen {
     /// Puts what is merged into groups.
     pub(crate) fn group(&mut self) {
         loop {
-            self.groups = self.grouped();
+            self.groups = self.without_cycles();
             let Err(root) = self.bind() else {
                 self.aliases = self.named();
                 return;
@@ -264,20 +257,45 @@ impl Chosen {
         }
     }
 
-    fn grouped(&self) -> Vec<Group> {
+    /// Groups of which no two need each other. Plug-ins for which there are none are refused.
+    fn without_cycles(&mut self) -> Vec<Group> {
+        loop {
+            let groups = self.grouped(false);
+            if kinds::cycle(&groups).is_none() {
+                return groups;
+            }
+            let groups = self.grouped(true);
+            let Some(first) =
+                kinds::cycle(&groups).and_then(|group| group.members.first().copied())
+            else {
+                return groups;
+            };
+            self.refuse_module(first, "libraries that need each other would be in different files");
+        }
+    }
+
+    /// `layered`: groups that would need each other are divided.
+    fn grouped(&self, layered: bool) -> Vec<Group> {
         let pinned = self.pinned();
         // Plug-ins are apart from what they need: what is not merged may need that, too.
         let mut groups: BTreeMap<Kind, Vec<ModuleId>> = BTreeMap::new();
         let beside_threads = thread_local::beside_threads(self.graph(), self.of_program);
         let graph = self.graph();
+        let mut kinds: BTreeMap<ModuleId, Kind> = BTreeMap::new();
         for (id, _) in graph.numbered().filter(|(id, _)| self.is_merged(*id)) {
             let users = self.roots.iter().filter(|root| root.closure.contains(&id));
             let users: Vec<ModuleId> = users.map(|root| root.id).collect();
             if !users.is_empty() {
                 let root = self.roots.iter().any(|root| root.id == id).then_some(id);
                 let apart = [pinned.contains(&id), root.is_none() && beside_threads.contains(&id)];
-                groups.entry(Kind { users, root, apart }).or_default().push(id);
+                kinds.insert(id, Kind { users, root, apart, layer: 0 });
             }
+        }
+        if layered {
+            kinds::layers(graph, &mut kinds);
+        }
+        for (id, kind) in kinds {
+            groups.entry(kind).or_default().push(id);
         }
         let mut groups: Vec<Group> = groups
             .into_iter()

@@ -7,6 +7,7 @@
 //! unloading.
 //!
 //! - `choose`: which plug-ins are merged, and in which groups.
+//! - `kinds`: what modules of one group have in common.
 //! - `bind`: what each reference is bound to.
 //! - `thread_local`: storage for which the loader has little room.
 //! - `unsuitable`: why a plug-in stays as it is.
@@ -17,6 +18,7 @@
 mod bind;
 mod choose;
 mod file;
+mod kinds;
 mod place;
 mod prove;
 mod thread_local;

@@ -165,7 +165,10 @@ fn hashed(chosen: &Chosen, group: &Group, contents: &[Option<Content>]) -> Strin
     for &member in &group.members {
         let content = contents.get(member.index()).and_then(Option::as_ref);
         let sha256 = content.map_or("", |content| &content.sha256);
-        described += &format!("{:?} {sha256}\n", chosen.graph()[member].path);
+        let path = &chosen.graph()[member].path;
+        // A file that is kept has the mode that it had.
+        let mode = path.metadata().map_or(0, |found| found.permissions().mode());
+        described += &format!("{path:?} {mode:o} {sha256}\n");
     }
     content::hash(described.as_bytes())
 }

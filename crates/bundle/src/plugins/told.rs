@@ -21,6 +21,8 @@ pub(crate) struct PluginTables {
     pub(crate) all: Vec<Plugin>,
     /// Names for the loader of all files, one after the other.
     pub(crate) names: Vec<Vec<u8>>,
+    /// `dl_iterate_phdr` within the C library.
+    pub(crate) iterate: u64,
 }
 
 /// The symbol that the bundle's own functions for plug-ins come from: none.
@@ -34,7 +36,8 @@ impl PluginTables {
         files: &[(String, u64)],
     ) -> Result<PluginTables, BundleError> {
         let graph = chosen.graph();
-        let mut tables = PluginTables::default();
+        let iterate = members::iterate(graph).unwrap_or_default();
+        let mut tables = PluginTables { iterate, ..PluginTables::default() };
         let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         for (group, (name, preamble)) in chosen.groups.iter().zip(files) {
             let first = tables.names.len();

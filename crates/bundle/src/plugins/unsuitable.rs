@@ -15,6 +15,12 @@ pub(super) fn all(graph: &Graph, opens: bool) -> Option<String> {
     if !opens {
         return Some("no merged code calls dlopen, so nobody would open a merged file".to_owned());
     }
+    if members::iterate(graph).is_none() {
+        return Some(
+            "the C library has no dl_iterate_phdr, by which the bundle locks what is loaded"
+                .to_owned(),
+        );
+    }
     let inherited = graph.numbered().skip(1).find(|(_, module)| {
         let image = &module.image;
         image.rpath.is_some() && image.runpath.is_none() && calls(image, &[b"dlopen", b"dlmopen"])
@@ -39,12 +45,14 @@ pub(super) fn plugin(image: &Loadable, machine: &str) -> Option<String> {
     None
 }
 
-/// Why a module that is opened with a plug-in cannot be merged.
-pub(super) fn module(module: &Module) -> Option<String> {
+/// Why a module that is opened with a plug-in cannot be merged. `outside`: what the user wants to stay outside.
+pub(super) fn module(module: &Module, outside: &[String]) -> Option<String> {
     let image = &module.image;
     let flag =
         |flag: u64| image.dynamic_value(spec::DT_FLAGS_1).is_some_and(|flags| flags & flag != 0);
-    let reason = if let Some(sanitizer) = sanitizer(image) {
+    let reason = if members::is_kept_outside(outside, module) {
+        Some("it was asked for that it stays outside".to_owned())
+    } else if let Some(sanitizer) = sanitizer(image) {
         Some(format!("it is built with {sanitizer}"))
     } else if image.first_initialized {
         Some("it is initialized before all others (DF_1_INITFIRST)".to_owned())

@@ -67,6 +67,7 @@
 .Ltext_command:     .asciz "/proc/self/cmdline"
 .Ltext_options:     .asciz "an option of the loader"
 .Ltext_not_given:   .asciz " was not given when the bundle was made"
+.Ltext_c_library:   .asciz "libc.so.6"
 .Ltext_loader:      .asciz "the loader keeps other records than the bundle knows"
 .Ltext_memory:      .asciz "the kernel refuses to protect the bundle's constants"
 .Ltext_library_path: .asciz "LD_LIBRARY_PATH"

@@ -4,8 +4,7 @@
 .set PATH, 0                    # 4096 bytes
 .set PATH_STAT, 4096            # struct stat
 .set OTHER_PATH_STAT, 4096 + 144 # another one
-.set PATH_PLUGIN, 4096 + 288    # the plug-in that is opened by another path, or 0
-.set PATH_FRAME, 4096 + 304
+.set PATH_FRAME, 4096 + 288
 
 .Ldlmopen:                      # namespace, name, flags
     endbr64
@@ -41,7 +40,6 @@
     lea rbx, [rip + .Lbegin]
     mov r12, rdi
     mov r13d, esi
-    mov qword ptr [rsp + PATH_PLUGIN], 0
     call .Lreplace_origin
     call .Lname_carried
     je 4f
@@ -55,24 +53,17 @@
     call .Lname_merged
     lea rdx, [rsp + PATH_STAT]
     call .Lname_plugin
-    jne 3f
-    mov [rsp + PATH_PLUGIN], rax
-    jmp 4f
+    je 4f
 3:  xor ebx, ebx
-    mov [rsp + PATH_PLUGIN], rbx
 4:  mov rdi, r12
     mov esi, r13d
     CALL_REAL SLOT_dlopen
     test rax, rax
-    jnz 5f
+    jnz 7f
     test rbx, rbx
     jz 7f
     mov r12, rbx                # it is not found there: without /proc, or it was removed
     jmp 3b
-5:  mov r12, [rsp + PATH_PLUGIN]
-    test r12, r12
-    jz 7f
-    call .Lname_opened
 7:  add rsp, PATH_FRAME
     pop r13
     pop r12

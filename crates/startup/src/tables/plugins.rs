@@ -17,6 +17,7 @@ impl Writer {
         header: &mut Header,
     ) -> Result<(), BuildError> {
         header.scope = tables.scope;
+        header.iterate = tables.iterate;
         (header.plugin_files, header.plugin_file_count) =
             self.list(&tables.plugin_files, Writer::plugin_file)?;
         let mut lists_of_records = Vec::new();

@@ -160,8 +160,13 @@ impl Fixups<'_> {
         }
     }
 
-    /// What a file of plug-ins has of the loader's functions is what the bundle gives it instead of them.
+    /// What a file of plug-ins has of the loader's functions is what the bundle gives it instead of them. It always
+    /// has that for `dlopen`, by which its preamble finds that of the bundle.
     pub(crate) fn take_given(&mut self, given: &BTreeSet<WrappedFunction>) {
+        let dlopen = WrappedFunction::Dlopen;
+        if let (Some(name), false) = (dlopen.given(), self.replaced.contains_key(&dlopen)) {
+            self.replaced.insert(dlopen, self.references.give(name.as_bytes()));
+        }
         for (function, reference) in &self.replaced {
             if let Some(name) = function.given().filter(|_| given.contains(function)) {
                 self.references.rename(*reference, name.as_bytes());
