@@ -175,7 +175,7 @@ pub(crate) fn modules(layout: &Layout<'_>, check: Check<'_>) -> Vec<MergedModule
             }),
             start: offset(member.start()),
             end: offset(member.end()),
-            base: offset(member.moved(Va::ZERO)),
+            base: offset(BundleVa(member.base)),
             thread: layout.tls.thread_offset(member.tls) as i64,
             symbols,
             behind_outside: !is_program && !layout.is_merged(ModuleId::at(member.id.index() - 1)),

@@ -12,7 +12,7 @@ use std::path::Path;
 const OWN: &str = ".text.headstart";
 /// Sections of a merged library are named after it.
 const PREFIXES: [&str; 4] = [".text.", ".rodata.", ".data.", ".bss."];
-/// What stands behind a prefix in a section that belongs to no library.
+/// What stands behind a prefix in a section that belongs to no library; others begin with the first and a dot.
 const NO_LIBRARY: [&str; 2] = ["headstart", "headers"];
 
 /// The names of the libraries that are merged in the bundle at `path`; `None` for any other file.
@@ -30,8 +30,7 @@ fn merged_in(bytes: &[u8]) -> Option<BTreeSet<String>> {
     if !names.contains(&OWN) {
         return None;
     }
-    let libraries = names.into_iter().filter_map(library);
-    Some(libraries.filter(|name| !NO_LIBRARY.contains(name)).map(str::to_owned).collect())
+    Some(names.into_iter().filter_map(library).map(str::to_owned).collect())
 }
 
 /// The bytes of the code that runs first in a bundle; `None` for any other image.
@@ -46,8 +45,7 @@ pub fn preamble(image: &Loadable) -> Option<(Va, &[u8])> {
 pub fn merged_at(image: &Loadable) -> Vec<(String, Range<Va>)> {
     let mut libraries: Vec<(String, Range<Va>)> = Vec::new();
     for section in image.sections() {
-        let name = library(&section.name).filter(|name| !NO_LIBRARY.contains(name));
-        let Some(name) = name else { continue };
+        let Some(name) = library(&section.name) else { continue };
         let start = section.header.address;
         let end = start.saturating_add(section.header.size);
         match libraries.iter_mut().find(|(known, _)| known == name) {
@@ -58,14 +56,27 @@ pub fn merged_at(image: &Loadable) -> Vec<(String, Range<Va>)> {
     libraries
 }
 
-/// What a section's name says it is of.
+/// The library that a section's name says it is of.
 fn library(section: &str) -> Option<&str> {
-    PREFIXES.into_iter().find_map(|prefix| section.strip_prefix(prefix))
+    let [own, headers] = NO_LIBRARY;
+    let name = PREFIXES.into_iter().find_map(|prefix| section.strip_prefix(prefix))?;
+    let of_own =
+        name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    (!of_own && name != headers).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sections_of_libraries_are_told_from_the_bundles_own() {
+        assert_eq!(library(".text.libz.so.1"), Some("libz.so.1"));
+        assert_eq!(library(".bss.headstarter.so"), Some("headstarter.so"));
+        for own in [".text", ".text.headstart", ".rodata.headers", ".rodata.headstart.ahead"] {
+            assert_eq!(library(own), None, "{own}");
+        }
+    }
 
     #[test]
     fn other_files_are_no_bundles() {
