@@ -8,7 +8,8 @@
 
 use crate::choose::members;
 use crate::error::BundleAdvice;
-use crate::plan::layout::{Layout, Member};
+use crate::plan::layout::Layout;
+use crate::plan::member::Member;
 use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Visibility};
 use image::elf::{looks_up, possible_names};
 use model::ModuleId;

@@ -2,7 +2,8 @@
 //! the file: these are mapped read-only from the beginning, and neither copied nor protected at a start.
 
 use crate::plan::fixups::{Fixup, Fixups, Value};
-use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start};
+use crate::plan::layout::{Layout, PAGE, align_up, page_start};
+use crate::plan::member::Member;
 use crate::plan::parts::continues;
 use crate::plan::preamble::debug_value;
 use image::elf::records::ProgramHeader;

@@ -1,7 +1,8 @@
 //! Symbols of the bundle that others may look up: modules outside, plug-ins, dlsym.
 
 use crate::choose::members;
-use crate::plan::layout::{Layout, Member};
+use crate::plan::layout::Layout;
+use crate::plan::member::Member;
 use crate::plan::outside::{Outside, Places, STUB_BYTES, StubId};
 use image::elf::Loadable;
 use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Version, Visibility};

@@ -11,7 +11,8 @@
 //! around it, which can be 8 MiB. So what is touched early and in any case begins such a portion.
 
 use crate::plan::Plan;
-use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start, same_modulo};
+use crate::plan::layout::{Layout, PAGE, align_up, page_start, same_modulo};
+use crate::plan::member::Member;
 use crate::plan::own_data::OwnData;
 use model::{BundleVa, FileOffset, Va};
 

@@ -3,7 +3,8 @@
 
 use crate::plan::fixups::{Fixup, Fixups, Value};
 use crate::plan::idle::{self, IdleFinalizer, MergedCode};
-use crate::plan::layout::{Layout, Member};
+use crate::plan::layout::Layout;
+use crate::plan::member::Member;
 use image::elf::spec;
 use loader::Graph;
 use model::{BundleVa, ModuleId, Va};

@@ -12,6 +12,7 @@ pub(crate) mod initializers;
 pub(crate) mod layout;
 pub(crate) mod loader_names;
 mod loader_tables;
+pub(crate) mod member;
 pub(crate) mod outside;
 pub(crate) mod own_data;
 pub(crate) mod parts;

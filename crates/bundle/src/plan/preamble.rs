@@ -3,7 +3,8 @@
 use crate::error::BundleError;
 use crate::plan::BundleSpec;
 use crate::plan::freshness::{Check, Records};
-use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start};
+use crate::plan::layout::{Layout, PAGE, align_up, page_start};
+use crate::plan::member::Member;
 use crate::plan::outside::{ENTRY_BYTES, Filled, StubId};
 use crate::plan::own_data::{Extent, OwnData};
 use crate::plan::tool;

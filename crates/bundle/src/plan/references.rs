@@ -1,7 +1,7 @@
 //! References that the loader still looks up: those to modules outside.
 
 use crate::choose::members;
-use crate::plan::layout::Member;
+use crate::plan::member::Member;
 use image::elf::loadable::{SymbolBinding, SymbolKind};
 use loader::Graph;
 use model::{ModuleId, SymbolIndex, SymbolRef};

@@ -5,7 +5,8 @@ mod pages;
 
 use crate::plan::Plan;
 use crate::plan::file_order::FileOrder;
-use crate::plan::layout::{Member, PAGE, page_start};
+use crate::plan::layout::{PAGE, page_start};
+use crate::plan::member::Member;
 use crate::plan::own_data::Extent;
 use crate::read_ahead::{PagesAhead, TouchedSource};
 use crate::tables::{RELATIVE_SECTION, Table, written};

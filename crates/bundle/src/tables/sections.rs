@@ -2,7 +2,8 @@
 
 use crate::choose::members;
 use crate::plan::file_order::FileOrder;
-use crate::plan::layout::{Layout, Member};
+use crate::plan::layout::Layout;
+use crate::plan::member::Member;
 use crate::tables::strings::Strings;
 use image::elf::loadable::Section;
 use image::elf::records::{ProgramHeader, SectionHeader};

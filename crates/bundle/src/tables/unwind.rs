@@ -1,7 +1,7 @@
 //! One table for finding the unwind information of all modules (Linux Standard Base,
 //! ".eh_frame_hdr"): unwinders ask for one a file.
 
-use crate::plan::layout::Member;
+use crate::plan::member::Member;
 use crate::plan::outside::{FIRST_BYTES, FIRST_PUSHED, LATE_PUSHED};
 use crate::plan::own_data::Extent;
 use image::elf::spec;

@@ -4,7 +4,7 @@ use crate::error::BundleError;
 use crate::plan::Plan;
 use crate::plan::file_order::FileOrder;
 use crate::plan::fixups::{Copied, Fixup, Value};
-use crate::plan::layout::Member;
+use crate::plan::member::Member;
 use crate::plan::own_data::Extent;
 use crate::plan::preamble::addresses;
 use crate::tables::headers::Headers;

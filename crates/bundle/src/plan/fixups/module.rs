@@ -3,7 +3,8 @@
 use super::{Copied, CopiedByLoader, Fixup, Fixups, Value};
 use crate::choose::members;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
-use crate::plan::layout::{Layout, Member};
+use crate::plan::layout::Layout;
+use crate::plan::member::Member;
 use crate::plan::references::ReferenceId;
 use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, SymbolKind};
 use image::elf::spec;

@@ -2,7 +2,7 @@
 
 use super::machine::{Memory, Value};
 use crate::plan::fixups::{self, Fixups};
-use crate::plan::layout::Member;
+use crate::plan::member::Member;
 use image::elf::records::ProgramHeader;
 use image::elf::spec;
 use model::{BundleVa, Va};
