@@ -53,6 +53,15 @@ pub fn is_toolchain(folder: &Path) -> bool {
     folder.join(TOOLCHAIN).symlink_metadata().is_ok()
 }
 
+/// Whether the folder is that of a toolchain's bundles, or in it.
+pub(crate) fn is_for_tools(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    folder.ancestors().take(2).any(|folder| {
+        folder.file_name().is_some_and(|name| name == BUNDLES)
+            && folder.parent().is_some_and(is_toolchain)
+    })
+}
+
 /// The folders of a toolchain's bundles, with their names.
 ///
 /// # Errors

@@ -6,7 +6,7 @@
 
 use crate::error::{BundleAdvice, BundleError};
 use crate::make::RUN;
-use crate::toolchain::TOOLCHAIN;
+use crate::toolchain::{self, TOOLCHAIN};
 use crate::write::content::Content;
 use crate::write::debugger::SYMBOLS;
 use crate::write::manifest::{self, MANIFEST, PENDING};
@@ -79,12 +79,13 @@ impl Owned {
         Ok(Owned { folder: folder.to_owned(), manifest, run: at_run })
     }
 
-    /// Refuses a bundle that is a tool of a toolchain, where the one that is made is none.
+    /// Refuses a folder of a toolchain's tools, where the bundle that is made is none.
     ///
     /// # Errors
     /// It is one.
     pub(crate) fn is_no_tool(&self) -> Result<(), BundleError> {
-        match self.manifest.as_ref().is_some_and(|manifest| manifest.tool.is_some()) {
+        let is_tool = self.manifest.as_ref().is_some_and(|manifest| manifest.tool.is_some());
+        match is_tool || toolchain::is_for_tools(&self.folder) {
             true => Err(taken(&self.folder, "is the folder of a tool of a toolchain")),
             false => Ok(()),
         }

@@ -65,6 +65,14 @@ fn files_and_links_of_others_are_refused() {
     assert!(alone.to_string().contains("a tool of a toolchain"), "{alone}");
     let whole = bundle::make(&program, &out, &options).unwrap_err();
     assert!(whole.to_string().contains("the tools of a compiler"), "{whole}");
+    for inside in ["bundles", "bundles/mine"] {
+        let folder = out.join(inside);
+        fs::create_dir_all(&folder).unwrap();
+        let inside = bundle::make(&program, &folder, &options).unwrap_err();
+        assert!(inside.to_string().contains("a tool of a toolchain"), "{inside}");
+        assert!(!folder.join("run").exists());
+    }
+    fs::remove_dir(out.join("bundles/mine")).unwrap();
     fake.make().unwrap();
 }
 
