@@ -137,3 +137,34 @@ fn tables_of_many_libraries_are_one_part() {
     let more: Vec<usize> = parts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(more, [1; 5], "{parts:?}");
 }
+
+/// The tables are larger than the program: in front of the library's code they would lie over the program.
+#[test]
+fn debuggers_know_the_program_beside_a_library_with_large_tables() {
+    let (Some(cc), Some(gdb)) = (testkit::tool("gcc"), testkit::tool("gdb")) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().canonicalize().unwrap();
+    let functions =
+        (0..2000).map(|n| format!("int a_name_that_takes_room_{n}(void) {{ return {n}; }}\n"));
+    let shared = ["-shared", "-fPIC", "-Wl,-z,separate-code", "-Wl,-soname,liblarge.so"];
+    testkit::compile(&cc, &at, "liblarge.so", &functions.collect::<String>(), &shared);
+    let here = format!("-L{}", at.display());
+    let source = "int a_name_that_takes_room_7(void);\n\
+                  int main(void) { return a_name_that_takes_room_7() - 7; }";
+    let words = [&here[..], "-g", "-llarge", "-Wl,-rpath,$ORIGIN"];
+    let program = testkit::compile(&cc, &at, "main", source, &words);
+    let bundle = at.join("bundle");
+    std::fs::create_dir(&bundle).unwrap();
+    let made = bundle::make(&program, &bundle, &BundleOptions::default()).unwrap();
+    let commands = ["-ex", "break a_name_that_takes_room_7", "-ex", "continue", "-ex", "backtrace"];
+    let mut command = Command::new(gdb);
+    command.env("HEADSTART_STALE", "never").args(["-q", "-nx", "-batch", "-x"]);
+    command.arg(bundle.join("symbols.gdb")).args(commands).arg("--args").arg(&made.run);
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("in a_name_that_takes_room_7 ()"), "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("#1") && line.contains("in main () at")),
+        "{text}"
+    );
+}
