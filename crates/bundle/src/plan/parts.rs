@@ -31,16 +31,22 @@ pub(super) fn mapped_parts(image: &Loadable) -> Vec<ProgramHeader> {
         reach(relocation.offset, if copied { symbol() } else { 8 });
     }
     image.packed_addresses().for_each(|address| reach(address, 8));
-    parts.iter_mut().for_each(fill_page);
+    parts.iter_mut().for_each(fill_zeros);
     parts
 }
 
-/// The last page of what is written comes from the file as a whole. Else the kernel would clear its end
-/// when it maps the program, and so read and copy a page of every module.
-fn fill_page(part: &mut ProgramHeader) {
+/// Bytes of zeros that a module has in the file at most. Of more, a launch may need few.
+const MOST_ZEROS: u64 = 8 * PAGE;
+
+/// What is written and zero at first comes from the file, too: a few pages as a whole, else up to the end of a page.
+/// The kernel would map the pages behind the file's at every start on their own, and clear the end of the file's last
+/// page, and so read and copy it.
+fn fill_zeros(part: &mut ProgramHeader) {
     if part.flags & spec::PF_W != 0 && part.file_size > 0 {
         let page_end = align_up(part.address.0 + part.file_size, PAGE) - part.address.0;
-        part.file_size = part.file_size.max(page_end.min(part.memory_size));
+        let is_short = part.memory_size.saturating_sub(page_end) <= MOST_ZEROS;
+        let filled = if is_short { part.memory_size } else { page_end.min(part.memory_size) };
+        part.file_size = part.file_size.max(filled);
     }
 }
 
@@ -122,6 +128,27 @@ pub(super) mod tests {
     pub(in crate::plan) fn usual() -> Vec<ProgramHeader> {
         let (r, w, x) = (spec::PF_R, spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
         vec![part(r, 0, 0x400), part(x, 0x1000, 0x80), part(r, 0x2000, 0x90), part(w, 0x3e00, 8)]
+    }
+
+    #[test]
+    fn few_zeros_are_in_the_file_and_of_many_those_of_the_last_page() {
+        let writable = part(spec::PF_R | spec::PF_W, 0x3e00, 0x300);
+        for (memory, file) in [
+            (0x300, 0x300),
+            (0x1000, 0x1000),
+            (0x200 + PAGE + MOST_ZEROS - 1, 0x200 + PAGE + MOST_ZEROS - 1),
+            (0x1200 + MOST_ZEROS, 0x1200 + MOST_ZEROS),
+            (0x1201 + MOST_ZEROS, 0x1200),
+        ] {
+            let mut filled = ProgramHeader { memory_size: memory, ..writable };
+            fill_zeros(&mut filled);
+            assert_eq!((filled.file_size, filled.memory_size), (file, memory), "{memory:#x}");
+        }
+        let constant = ProgramHeader { memory_size: PAGE, ..part(spec::PF_R, 0, 8) };
+        let (mut filled, mut empty) = (constant, ProgramHeader { file_size: 0, ..writable });
+        fill_zeros(&mut filled);
+        fill_zeros(&mut empty);
+        assert_eq!((filled.file_size, empty.file_size), (8, 0));
     }
 
     #[test]
