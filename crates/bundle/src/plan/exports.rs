@@ -239,7 +239,9 @@ impl<'a> Exports<'_, 'a> {
             Some((id, module)) if !self.layout.is_merged(id) => {
                 ExportVersion::Needed(members::name_of(module), version.name.clone())
             }
-            _ => ExportVersion::Base,
+            // The bundle has the library's versions.
+            Some(_) => ExportVersion::Defined(version.name.clone()),
+            None => ExportVersion::Base,
         }
     }
 
