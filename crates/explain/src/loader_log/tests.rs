@@ -175,6 +175,32 @@ fn a_library_bound_to_the_plug_in_that_needs_it_is_mapped_once() {
 }
 
 #[test]
+fn a_name_with_origin_is_the_file_that_it_leads_to() {
+    let text = [
+        "file=libc.so.6 [0];  needed by p [0]",
+        "file=libc.so.6 [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: libc.so.6",
+        "calling init: libc.so.6",
+        "transferring control: p",
+        "file=$ORIGIN/lib-1/b.so [0];  dynamically loaded by p [0]",
+        "file=$ORIGIN/lib-1/b.so [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: /z/lib-1/b.so",
+        "calling init: /z/lib-1/b.so",
+        "opening file=/z/lib-1/b.so [0]; direct_opencount=1",
+        "",
+        "calling fini:  [0]",
+    ];
+    let run = &only_run(&text);
+    let late: Vec<&LoggedModule> = run.modules.iter().filter(|module| module.late).collect();
+    let [plugin] = late[..] else { panic!("{late:?}") };
+    assert_eq!(plugin.path.as_deref(), Some("/z/lib-1/b.so"));
+    let times = (plugin.map, plugin.relocate, plugin.init);
+    assert_eq!(times, (Some(3_000), Some(1_000), Some(1_000)));
+}
+
+#[test]
 fn a_program_that_changes_its_name_before_it_starts_is_one_module() {
     // A bundle takes its original's name.
     let text = [
