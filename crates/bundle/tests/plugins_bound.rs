@@ -145,6 +145,39 @@ fn each_plugin_finds_definitions_in_its_own_order() {
     assert_eq!(answers.len(), 3, "{answers:?}");
 }
 
+/// A reference that is bound to another library's definition, if that is there, asks for a version. The library that is
+/// asked must be there in any case.
+#[test]
+fn versions_are_asked_of_what_is_always_there() {
+    let Some(folder) = Folder::new() else { return };
+    let program = folder.compile("host", HOST, &["-ldl"]);
+    std::fs::write(folder.at.join("versions"), "V1 { *; };\n").unwrap();
+    let versions = "-Wl,--version-script=versions";
+    let shared = ["-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN"];
+    let parts = [
+        ("libother.so", "int two(void) { return 3; } int other(void) { return 5; }"),
+        ("libcore.so", "int two(void) { return 4; } int core(void) { return two(); }"),
+    ];
+    for (name, source) in parts {
+        let soname = format!("-Wl,-soname,{name}");
+        folder.compile(name, source, &[&shared[..], &[versions, &soname]].concat());
+    }
+    let all = "int other(void); int core(void); int work(void) { return other() * 10 + core(); }";
+    let all = folder.library("all.so", all, &["libother.so", "libcore.so"]);
+    let small = "int core(void); int work(void) { return core(); }";
+    let small = folder.library("small.so", small, &["libcore.so"]);
+    let include = [&all, &small].map(PathBuf::clone).into();
+    let made = folder.bundle(&program, &BundleOptions { include, ..BundleOptions::default() });
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let orders = [(vec![&small, &all], "4\n54\n"), (vec![&all, &small], "53\n3\n")];
+    for (files, expected) in orders {
+        let files: Vec<PathBuf> = files.into_iter().cloned().collect();
+        let found = told(&made.run, &files);
+        assert_eq!((found.0.as_str(), found.1.as_str()), (expected, "1"));
+        assert_eq!(told(&program, &files).0, found.0);
+    }
+}
+
 /// Without the plug-in that needs it, the library cannot be opened: what it needs is found through the plug-in.
 #[test]
 fn a_library_that_was_opened_for_a_plugin_is_not_tried_alone() {
