@@ -52,9 +52,32 @@ impl<'a> References<'a> {
         definition: SymbolRef,
     ) -> ReferenceId {
         let image: &'a image::elf::Loadable = member.image;
-        let found = image.symbol(symbol);
-        let name = found.map_or(&b""[..], |symbol| symbol.name);
         let version = version(graph, image, symbol, definition);
+        self.versioned(version, graph, member, symbol, definition)
+    }
+
+    /// The same for one that is bound to this definition or to another one.
+    pub(crate) fn add_left(
+        &mut self,
+        graph: &'a Graph,
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let version = own_version(graph, member, symbol);
+        self.versioned(version, graph, member, symbol, definition)
+    }
+
+    fn versioned(
+        &mut self,
+        version: Option<(String, Vec<u8>)>,
+        graph: &'a Graph,
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let image: &'a image::elf::Loadable = member.image;
+        let name = image.symbol(symbol).map_or(&b""[..], |symbol| symbol.name);
         let defined = graph[definition.module].image.symbol(definition.symbol);
         let is_stub = defined.is_some_and(|symbol| !symbol.defined);
         self.refer(Reference { name, version, is_stub }, member, symbol, definition)
@@ -155,6 +178,22 @@ fn version(
         // Nobody asks a program for a version.
         None if definition.module == ModuleId::PROGRAM => return None,
         None => members::name_of(definer),
+    };
+    Some((library, asked.name.clone()))
+}
+
+/// The version to ask for where the definition may not be there: of the library that the reference names, or of its
+/// own, which are always there.
+fn own_version(
+    graph: &Graph,
+    member: &Member<'_>,
+    symbol: SymbolIndex,
+) -> Option<(String, Vec<u8>)> {
+    let image = member.image;
+    let asked = image.symbol_version(symbol).and_then(|(index, _)| image.version(index))?;
+    let library = match &asked.library {
+        Some(library) => String::from_utf8_lossy(library).into_owned(),
+        None => members::name_of(&graph[member.id]),
     };
     Some((library, asked.name.clone()))
 }

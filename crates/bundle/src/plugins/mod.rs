@@ -6,7 +6,8 @@
 //! other plug-in. Groups need each other by DT_NEEDED. The loader does the rest, as for any library: counts, order,
 //! unloading.
 //!
-//! - `choose`: which plug-ins are merged, and in which groups.
+//! - `choose`: which plug-ins are merged.
+//! - `groups`: what is merged into one file.
 //! - `kinds`: what modules of one group have in common.
 //! - `bind`: what each reference is bound to.
 //! - `thread_local`: storage for which the loader has little room.
@@ -18,6 +19,7 @@
 mod bind;
 mod choose;
 mod file;
+mod groups;
 mod kinds;
 mod place;
 mod prove;

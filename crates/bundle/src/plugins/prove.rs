@@ -12,7 +12,7 @@ use loader::{Environment, Graph, Opener, bindings_in};
 use model::text::text;
 use model::{ModuleId, SymbolRef};
 use startup::WrappedFunction;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// What is proved.
@@ -56,6 +56,7 @@ pub(crate) fn prove(
         let behind = closure.iter().copied().filter(|id| id.index() >= of_bundle);
         let scope: Vec<ModuleId> = program.chain(behind.clone()).collect();
         proof.loads(&chosen.groups[group].needs, behind.clone()).map_err(refused)?;
+        proof.asks(&scope).map_err(refused)?;
         for module in behind {
             let Some(of_module) = proof.group(module) else { continue };
             proof.bindings(module, of_module, &scope).map_err(refused)?;
@@ -107,6 +108,27 @@ impl Proof<'_> {
         }
     }
 
+    /// The loader ends the program where a file asks for a version of a library that is not loaded.
+    fn asks(&self, scope: &[ModuleId]) -> Result<(), String> {
+        let own = self.plan.names.iter().take(self.plan.own_names);
+        let mut known: HashSet<Vec<u8>> = own.cloned().collect();
+        for module in scope.iter().map(|module| &self.after[*module]) {
+            let names = module.image.needed.iter().cloned().chain([members::name_of(module)]);
+            known.extend(names.map(String::into_bytes));
+        }
+        for module in scope.iter().filter(|module| self.group(**module).is_some()) {
+            let module = &self.after[*module];
+            let mut asked = module.image.versions().filter_map(|version| version.library.as_ref());
+            if let Some(library) = asked.find(|library| !known.contains(library.as_slice())) {
+                let (library, user) = (String::from_utf8_lossy(library), members::name_of(module));
+                return Err(format!(
+                    "{user} would ask for a version of {library}, which would not be loaded"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The module that one outside of all files was.
     fn original(&self, module: ModuleId) -> Option<ModuleId> {
         let file = self.after[module].image.identity()?;
@@ -147,8 +169,11 @@ impl Proof<'_> {
         let known = |at: SymbolRef| members::file_name(&self.chosen.graph()[at.module].path);
         let user = from.map(known).unwrap_or_default();
         let was = was.map_or("nothing".to_owned(), known);
-        let now =
-            now.map_or("nothing".to_owned(), |at| members::file_name(&self.after[at.module].path));
+        let found = |at: SymbolRef| match at.module {
+            ModuleId::PROGRAM => "the bundle".to_owned(),
+            module => members::file_name(&self.after[module].path),
+        };
+        let now = now.map_or("nothing".to_owned(), found);
         format!("the loader would bind {name} of {user} to {now}, and not to {was}")
     }
 
