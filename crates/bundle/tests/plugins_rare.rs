@@ -170,6 +170,42 @@ fn exceptions_unique_symbols_and_static_thread_local_storage() {
     }
 }
 
+/// The loader looks for the version of a unique symbol that a plug-in defines, and must not look for it in a library
+/// that is not loaded by that name.
+#[test]
+fn versions_of_own_symbols_that_are_left_to_the_loader() {
+    let (Some(case), Some(cpp)) = (case(), testkit::tool("g++")) else { return };
+    let Case { at, program, .. } = &case;
+    std::fs::write(at.join("map"), "OWN_1 { global: *; };").unwrap();
+    let map = format!("-Wl,--version-script={}", at.join("map").display());
+    let search = format!("-L{}", at.display());
+    let counts = "inline int &counter() { static int all = 0; return all; }";
+    let part = format!("{counts} int part() {{ return ++counter(); }}");
+    let work = format!(
+        "{counts} int part(); extern \"C\" int work() {{ return part() * 10 + ++counter(); }}"
+    );
+    for (name, source, needs) in [
+        ("libpart.so", part.as_str(), ["-Wl,-soname,libpart.so", "-lc"]),
+        ("alone.so", &work.replace("int part();", "static int part() { return 3; }"), ["-lc"; 2]),
+        ("one.so", &work, ["-lpart", "-Wl,-rpath,$ORIGIN"]),
+        ("two.so", &work, ["-lpart", "-Wl,-rpath,$ORIGIN"]),
+    ] {
+        let file = at.join("source.cpp");
+        std::fs::write(&file, source).unwrap();
+        let mut command = Command::new(&cpp);
+        command.current_dir(at).args(["-shared", "-fPIC", "-o", name, "source.cpp"]);
+        assert!(command.args([&map, &search]).args(needs).status().unwrap().success(), "{name}");
+    }
+    let files = ["alone.so", "one.so", "two.so"].map(Path::new);
+    let made = bundle(&case, &files);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    for files in [&files[..1], &files[1..], &[files[2], files[0], files[1]]] {
+        let found = told(&made.run, files, at);
+        let expected = told(program, files, at);
+        assert_eq!((found.0, &found.1, found.2.as_str()), (Some(3), &expected.1, "1"));
+    }
+}
+
 /// A library with little room for its storage stands between two others of the same plug-in.
 #[test]
 fn files_do_not_need_each_other() {

@@ -22,8 +22,8 @@ impl ReferenceId {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reference<'a> {
     pub(crate) name: &'a [u8],
-    /// Name of the library and of its version.
-    pub(crate) version: Option<(String, Vec<u8>)>,
+    /// Name of the library that has to have the version, none where no file is asked for it; and of the version.
+    pub(crate) version: Option<(Option<String>, Vec<u8>)>,
     /// It means the stub that the program has for the address of a function, which calls pass over.
     pub(crate) is_stub: bool,
 }
@@ -108,6 +108,19 @@ impl<'a> References<'a> {
         number
     }
 
+    /// No file is asked for versions of what these modules define: a file that has them may be the one that refers,
+    /// and the loader does not know the names of what is in a file yet when it looks for those that are asked. The
+    /// version of a symbol still has to fit.
+    pub(crate) fn ask_no_file(&mut self, is_meant: impl Fn(ModuleId) -> bool) {
+        for ((reference, ..), definition) in self.all.iter_mut().zip(&self.definitions) {
+            if let Some((library, _)) = &mut reference.version
+                && is_meant(definition.module)
+            {
+                *library = None;
+            }
+        }
+    }
+
     /// A reference is to a symbol of this name instead, without a version.
     pub(crate) fn rename(&mut self, reference: ReferenceId, name: &'static [u8]) {
         if let Some((all, binding, _)) = self.all.get_mut(reference.0 as usize) {
@@ -143,7 +156,7 @@ fn version(
     image: &image::elf::Loadable,
     symbol: SymbolIndex,
     definition: SymbolRef,
-) -> Option<(String, Vec<u8>)> {
+) -> Option<(Option<String>, Vec<u8>)> {
     let asked = image.symbol_version(symbol).and_then(|(index, _)| image.version(index))?;
     let definer = &graph[definition.module];
     // A library without versions of its own is not asked for one.
@@ -156,5 +169,5 @@ fn version(
         None if definition.module == ModuleId::PROGRAM => return None,
         None => members::name_of(definer),
     };
-    Some((library, asked.name.clone()))
+    Some((Some(library), asked.name.clone()))
 }

@@ -3,12 +3,13 @@
 
 use super::choose::Chosen;
 use super::place::{Made, Refused, What};
+use super::unsuitable;
 use crate::choose::members;
 use crate::plan::Plan;
 use crate::prove::simulation::{Definition, Modules};
 use image::elf::loadable::SymbolKind;
 use loader::lookup::Purpose;
-use loader::{Environment, Graph, Opener, bindings_in};
+use loader::{Environment, Graph, Module, Opener, bindings_in};
 use model::text::text;
 use model::{ModuleId, SymbolRef};
 use startup::WrappedFunction;
@@ -58,6 +59,7 @@ pub(crate) fn prove(
         proof.loads(&chosen.groups[group].needs, behind.clone()).map_err(refused)?;
         for module in behind {
             let Some(of_module) = proof.group(module) else { continue };
+            proof.versions(module).map_err(refused)?;
             proof.bindings(module, of_module, &scope).map_err(refused)?;
         }
     }
@@ -112,6 +114,27 @@ impl Proof<'_> {
         let file = self.after[module].image.identity()?;
         let mut all = self.chosen.graph().numbered();
         all.find(|(_, module)| module.image.identity() == Some(file)).map(|(id, _)| id)
+    }
+
+    /// The loader ends the process where nothing is loaded by the name of a library that is asked for a version: each
+    /// of them is another file that this one needs by just that name, and has the version.
+    fn versions(&self, module: ModuleId) -> Result<(), String> {
+        let Module { image, dependencies, .. } = &self.after[module];
+        let is_needed = |library: &str| {
+            let mut needed = image.needed.iter().zip(dependencies);
+            !library.contains('$') && needed.any(|(name, &id)| name == library && id != module)
+        };
+        let asked = image.versions().filter_map(|version| version.library.as_deref());
+        let mut asked = asked.map(String::from_utf8_lossy);
+        if let Some(library) = asked.find(|library| !is_needed(library)) {
+            return Err(format!(
+                "the loader would ask {library} for a version, and would not find it"
+            ));
+        }
+        match unsuitable::missing_version(self.after, module) {
+            Some(_) => Err("a version that the loader would ask for would be missing".to_owned()),
+            None => Ok(()),
+        }
     }
 
     fn bindings(&self, module: ModuleId, group: usize, scope: &[ModuleId]) -> Result<(), String> {
