@@ -206,6 +206,43 @@ fn versions_of_own_symbols_that_are_left_to_the_loader() {
     }
 }
 
+/// Folders with a library of one name each, whose `dep` tells which folder it is.
+fn same_names(at: &Path, folders: [&str; 2]) {
+    let cc = testkit::tool("gcc").unwrap();
+    for (number, folder) in (7..).zip(folders) {
+        let folder = at.join(folder);
+        std::fs::create_dir(&folder).unwrap();
+        let source = format!("int dep(void) {{ return {number}; }}");
+        let flags = ["-shared", "-fPIC", "-Wl,-soname,libdep.so"];
+        testkit::compile(&cc, &folder, "libdep.so", &source, &flags);
+        let search = format!("-L{}", folder.display());
+        let flags = ["-shared", "-fPIC", "-w", &search, "-ldep", "-Wl,-rpath,$ORIGIN"];
+        let work = "static int calls; int work(void) { return dep() * 10 + ++calls; }";
+        testkit::compile(&cc, &folder, "plugin.so", work, &flags);
+    }
+}
+
+/// Opened by one process, the first gives its library to the second. Opened alone, each has its own.
+#[test]
+fn plugins_with_different_libraries_of_one_name() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    same_names(at, ["a", "b"]);
+    let [one, two] = ["a/plugin.so", "b/plugin.so"].map(Path::new);
+    let made = bundle(&case, &[one, two]);
+    let [warning] = &made.manifest.warnings[..] else { panic!("{:?}", made.manifest.warnings) };
+    let reason = format!("it has {} only if another", at.join("b/libdep.so").display());
+    assert!(
+        warning.contains("b/plugin.so is not merged") && warning.contains(&reason),
+        "{warning}"
+    );
+    for (files, merged) in [(vec![one], "1"), (vec![two], "0"), (vec![one, two], "1")] {
+        let (found, expected) = (told(&made.run, &files, at), told(program, &files, at));
+        assert_eq!((found.1.as_str(), found.2.as_str()), (expected.1.as_str(), merged));
+    }
+    assert_eq!(told(&made.run, &[two, one], at).1, told(program, &[two, one], at).1);
+}
+
 /// A library with little room for its storage stands between two others of the same plug-in.
 #[test]
 fn files_do_not_need_each_other() {

@@ -98,6 +98,7 @@ impl Chosen {
             chosen.add(path, false);
         }
         chosen.keep_opened();
+        chosen.refuse_mixed(wanted)?;
         chosen.refuse_unsuitable(wanted.outside);
         chosen.group();
         Ok(chosen)

@@ -7,6 +7,7 @@
 //! unloading.
 //!
 //! - `choose`: which plug-ins are merged, and in which groups.
+//! - `alone`: each of them has the libraries that it has alone.
 //! - `kinds`: what modules of one group have in common.
 //! - `bind`: what each reference is bound to.
 //! - `thread_local`: storage for which the loader has little room.
@@ -15,6 +16,7 @@
 //! - `told`: what the preamble of the bundle is told of them.
 //! - `prove`: the finished files are opened in simulation, beside the finished bundle.
 
+mod alone;
 mod bind;
 mod choose;
 mod file;
