@@ -243,6 +243,43 @@ fn plugins_with_different_libraries_of_one_name() {
     assert_eq!(told(&made.run, &[two, one], at).1, told(program, &[two, one], at).1);
 }
 
+/// By a path through another folder, `$ORIGIN` is that folder.
+#[test]
+fn a_plugin_by_links_in_other_folders() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    same_names(at, ["a", "b"]);
+    std::fs::rename(at.join("b/plugin.so"), at.join("b/other.so")).unwrap();
+    std::fs::hard_link(at.join("a/plugin.so"), at.join("b/plugin.so")).unwrap();
+    std::os::unix::fs::symlink("../a/plugin.so", at.join("b/link.so")).unwrap();
+    std::os::unix::fs::symlink("plugin.so", at.join("a/link.so")).unwrap();
+    std::os::unix::fs::symlink("a", at.join("c")).unwrap();
+    let cc = testkit::tool("gcc").unwrap();
+    let work = "int work(void) { static int calls; return ++calls; }";
+    testkit::compile(&cc, at, "a/plain.so", work, &["-shared", "-fPIC"]);
+    std::os::unix::fs::symlink("../a/plain.so", at.join("b/plain.so")).unwrap();
+    let made = bundle(&case, &["a/plugin.so", "a/plain.so"].map(Path::new));
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    let cases: [(&[&str], &str); 7] = [
+        (&["a/plugin.so", "b/plugin.so", "b/link.so"], "1"),
+        (&["a/link.so"], "1"),
+        (&["c/plugin.so", "b/../a/plugin.so"], "1"),
+        (&["b/plain.so", "a/plain.so"], "1"),
+        (&["b/plugin.so", "a/plugin.so"], "0"),
+        (&["b/link.so", "a/plugin.so", "c/link.so"], "0"),
+        (&["b/other.so", "a/plugin.so"], "0"),
+    ];
+    for (files, merged) in cases {
+        let files: Vec<&Path> = files.iter().map(Path::new).collect();
+        let (found, expected) = (told(&made.run, &files, at), told(program, &files, at));
+        assert_eq!(
+            (found.1.as_str(), found.2.as_str()),
+            (expected.1.as_str(), merged),
+            "{files:?}"
+        );
+    }
+}
+
 /// A library with little room for its storage stands between two others of the same plug-in.
 #[test]
 fn files_do_not_need_each_other() {
