@@ -206,6 +206,35 @@ fn versions_of_own_symbols_that_are_left_to_the_loader() {
     }
 }
 
+/// The loader relocates the library with -Bsymbolic first, and then its definition is everybody's.
+#[test]
+fn definitions_of_which_the_first_to_be_relocated_counts() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let search = format!("-L{}", at.display());
+    for (number, flag) in [(1, "-lc"), (4, "-Wl,-Bsymbolic")] {
+        let source = format!(
+            "__asm__(\".globl once\\n.type once, @gnu_unique_object\\n.size once, 4\\n.data\\n.balign 4\\n\"
+                \"once: .long {number}\\n.text\");
+            extern int once; int get{number}(void) {{ return once; }}"
+        );
+        let soname = format!("-Wl,-soname,libonce{number}.so");
+        let flags = ["-shared", "-fPIC", &soname, flag];
+        testkit::compile(&cc, at, &format!("libonce{number}.so"), &source, &flags);
+    }
+    let work = "int work(void) { return get1() * 10 + get4(); }";
+    let flags = ["-shared", "-fPIC", "-w", &search, "-lonce1", "-lonce4", "-Wl,-rpath,$ORIGIN"];
+    testkit::compile(&cc, at, "plugin.so", work, &flags);
+    let files = [Path::new("plugin.so")];
+    let made = bundle(&case, &files);
+    let warnings = &made.manifest.warnings;
+    assert!(warnings.len() == 1 && warnings[0].contains("once, which exists once"), "{warnings:?}");
+    let found = told(&made.run, &files, at);
+    assert_eq!((found.1.as_str(), found.2.as_str()), ("44\nend\n", "0"));
+    assert_eq!(told(program, &files, at).1, found.1);
+}
+
 /// Folders with a library of one name each, whose `dep` tells which folder it is.
 fn same_names(at: &Path, folders: [&str; 2]) {
     let cc = testkit::tool("gcc").unwrap();

@@ -249,12 +249,11 @@ impl Chosen {
     pub(crate) fn group(&mut self) {
         loop {
             self.groups = self.without_cycles();
-            let Err(root) = self.bind() else {
+            let Err((root, reason)) = self.bind() else {
                 self.aliases = self.named();
                 return;
             };
-            let reason = "a reference of a library that it needs is defined only if another plug-in is opened first";
-            self.refuse(root, reason);
+            self.refuse(root, &reason);
         }
     }
 
