@@ -29,6 +29,8 @@ pub struct Plugin {
     pub file: usize,
     /// A name by which the loader knows it, where it is opened only if its file is loaded.
     pub alias: Option<OsString>,
+    /// The folder that a path has to lead through for the plug-in to be what was merged; none where any may.
+    pub folder: Option<OsString>,
     /// All files that are loaded with it, its own first.
     pub needs: Vec<usize>,
     /// What all that is in these has to be.

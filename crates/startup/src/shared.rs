@@ -242,6 +242,8 @@ shared! {
             /// The `PluginFile`s that are loaded with it, its own first: an array of their offsets.
             needs: u64,
             need_count: u64,
+            /// The folder that a path to a plug-in has to lead through; 0 where any may.
+            folder: u64,
             /// All that these were made of.
             records: u64,
             record_count: u64,

@@ -260,9 +260,9 @@ impl<'a> Exports<'_, 'a> {
             Some((id, module)) if !self.layout.is_merged(id) => {
                 ExportVersion::Needed(members::name_of(module), version.name.clone())
             }
-            // The bundle has the library's versions.
-            Some(_) => ExportVersion::Defined(version.name.clone()),
-            None => ExportVersion::Base,
+            // A stub of a version would hide the function's own definition from those who ask for none.
+            Some(_) if symbol.defined => ExportVersion::Defined(version.name.clone()),
+            _ => ExportVersion::Base,
         }
     }
 

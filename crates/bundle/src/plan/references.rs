@@ -22,8 +22,8 @@ impl ReferenceId {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reference<'a> {
     pub(crate) name: &'a [u8],
-    /// Name of the library and of its version.
-    pub(crate) version: Option<(String, Vec<u8>)>,
+    /// Name of the library that has to have the version, none where no file is asked for it; and of the version.
+    pub(crate) version: Option<(Option<String>, Vec<u8>)>,
     /// It means the stub that the program has for the address of a function, which calls pass over.
     pub(crate) is_stub: bool,
 }
@@ -56,7 +56,8 @@ impl<'a> References<'a> {
         self.versioned(version, graph, member, symbol, definition)
     }
 
-    /// The same for one that is bound to this definition or to another one.
+    /// The same for one that is bound to this definition or to another one: no file is asked for the version, as each
+    /// may be the one that is not there.
     pub(crate) fn add_left(
         &mut self,
         graph: &'a Graph,
@@ -64,13 +65,13 @@ impl<'a> References<'a> {
         symbol: SymbolIndex,
         definition: SymbolRef,
     ) -> ReferenceId {
-        let version = own_version(graph, member, symbol);
+        let version = own_version(member, symbol).map(|version| (None, version));
         self.versioned(version, graph, member, symbol, definition)
     }
 
     fn versioned(
         &mut self,
-        version: Option<(String, Vec<u8>)>,
+        version: Option<(Option<String>, Vec<u8>)>,
         graph: &'a Graph,
         member: &Member<'a>,
         symbol: SymbolIndex,
@@ -131,6 +132,19 @@ impl<'a> References<'a> {
         number
     }
 
+    /// No file is asked for versions of what these modules define: a file that has them may be the one that refers,
+    /// and the loader does not know the names of what is in a file yet when it looks for those that are asked. The
+    /// version of a symbol still has to fit.
+    pub(crate) fn ask_no_file(&mut self, is_meant: impl Fn(ModuleId) -> bool) {
+        for ((reference, ..), definition) in self.all.iter_mut().zip(&self.definitions) {
+            if let Some((library, _)) = &mut reference.version
+                && is_meant(definition.module)
+            {
+                *library = None;
+            }
+        }
+    }
+
     /// A reference is to a symbol of this name instead, without a version.
     pub(crate) fn rename(&mut self, reference: ReferenceId, name: &'static [u8]) {
         if let Some((all, binding, _)) = self.all.get_mut(reference.0 as usize) {
@@ -166,7 +180,7 @@ fn version(
     image: &image::elf::Loadable,
     symbol: SymbolIndex,
     definition: SymbolRef,
-) -> Option<(String, Vec<u8>)> {
+) -> Option<(Option<String>, Vec<u8>)> {
     let asked = image.symbol_version(symbol).and_then(|(index, _)| image.version(index))?;
     let definer = &graph[definition.module];
     // A library without versions of its own is not asked for one.
@@ -179,21 +193,11 @@ fn version(
         None if definition.module == ModuleId::PROGRAM => return None,
         None => members::name_of(definer),
     };
-    Some((library, asked.name.clone()))
+    Some((Some(library), asked.name.clone()))
 }
 
-/// The version to ask for where the definition may not be there: of the library that the reference names, or of its
-/// own, which are always there.
-fn own_version(
-    graph: &Graph,
-    member: &Member<'_>,
-    symbol: SymbolIndex,
-) -> Option<(String, Vec<u8>)> {
-    let image = member.image;
-    let asked = image.symbol_version(symbol).and_then(|(index, _)| image.version(index))?;
-    let library = match &asked.library {
-        Some(library) => String::from_utf8_lossy(library).into_owned(),
-        None => members::name_of(&graph[member.id]),
-    };
-    Some((library, asked.name.clone()))
+/// The version that a reference names.
+fn own_version(member: &Member<'_>, symbol: SymbolIndex) -> Option<Vec<u8>> {
+    let (index, _) = member.image.symbol_version(symbol)?;
+    Some(member.image.version(index)?.name.clone())
 }

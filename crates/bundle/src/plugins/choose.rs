@@ -99,6 +99,7 @@ impl Chosen {
         }
         chosen.forget_needed(wanted.named);
         chosen.keep_opened();
+        chosen.refuse_mixed(wanted)?;
         chosen.refuse_unsuitable(wanted.outside);
         chosen.group();
         Ok(chosen)
@@ -267,12 +268,11 @@ impl Chosen {
     pub(crate) fn group(&mut self) {
         loop {
             self.groups = self.without_cycles();
-            let Err(root) = self.bind() else {
+            let Err((root, reason)) = self.bind() else {
                 self.aliases = self.named();
                 return;
             };
-            let reason = "a reference of a library that it needs is defined only if another plug-in is opened first";
-            self.refuse(root, reason);
+            self.refuse(root, &reason);
         }
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn plan<'a>(
     layout.left = chosen.left.clone();
     layout.aliases = Some(&chosen.aliases);
     let mut fixups = fixups::collect(graph, relocated, &layout)?;
+    fixups.references.ask_no_file(|module| chosen.is_merged(module));
     let mut functions = initializers::of_plugins(&layout, &fixups, &initialized(chosen, group));
     let protect = Value::Address(layout.preamble() + startup::plugin_entry());
     functions.init.insert(0, protect);
@@ -70,7 +71,7 @@ pub(super) fn plan<'a>(
     let outside = Outside::default();
     let reserved = Reserved::new(&layout, preamble.size(), &outside);
     let asked = fixups.references.all.iter().filter_map(|(it, ..)| it.version.as_ref());
-    let asked: BTreeSet<&str> = asked.map(|(library, _)| library.as_str()).collect();
+    let asked: BTreeSet<&str> = asked.filter_map(|(library, _)| library.as_deref()).collect();
     let dependencies = dependencies(around, group, &asked);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new((reserved, false), room, &functions, (&fixups, &outside), 0);
@@ -145,7 +146,6 @@ fn dependencies(
             needed.push(name);
         }
     };
-    let mut by_own_name = BTreeMap::new();
     if let Some(root) = chosen.roots.iter().find(|root| group.members == [root.id]) {
         chosen.searched(root).into_iter().for_each(|other| add(names[other].clone()));
     }
@@ -158,18 +158,17 @@ fn dependencies(
             }
         }
     }
-    for (at, other) in chosen.groups.iter().enumerate() {
-        for &member in &other.members {
-            by_own_name.insert(members::name_of(&graph[member]), names[at].clone());
-        }
-    }
     // The loader compares the names of versions' libraries with those that it was asked for.
     let c_library = graph.modules.iter().map(members::name_of);
     let c_library = c_library.filter(|name| name == members::C_LIBRARY);
-    let asked = asked.iter().filter(|name| !by_own_name.contains_key(**name));
+    let asked = asked.iter();
     c_library.chain(asked.map(|name| (*name).to_owned())).for_each(add);
     let own = "$ORIGIN".to_owned();
     let search = dependencies::search_path(graph, around.memberships);
     let search = search.map_or(own.clone(), |(_, others)| format!("{own}:{others}"));
-    Dependencies { names: needed, by_own_name, search: Some((spec::DT_RUNPATH, search)) }
+    Dependencies {
+        names: needed,
+        by_own_name: BTreeMap::new(),
+        search: Some((spec::DT_RUNPATH, search)),
+    }
 }

@@ -8,6 +8,7 @@
 //!
 //! - `choose`: which plug-ins are merged.
 //! - `groups`: what is merged into one file.
+//! - `alone`: each of them has the libraries that it has alone.
 //! - `kinds`: what modules of one group have in common.
 //! - `bind`: what each reference is bound to.
 //! - `thread_local`: storage for which the loader has little room.
@@ -16,6 +17,7 @@
 //! - `told`: what the preamble of the bundle is told of them.
 //! - `prove`: the finished files are opened in simulation, beside the finished bundle.
 
+mod alone;
 mod bind;
 mod choose;
 mod file;

@@ -3,16 +3,17 @@
 
 use super::choose::Chosen;
 use super::place::{Made, Refused, What};
+use super::unsuitable;
 use crate::choose::members;
 use crate::plan::Plan;
 use crate::prove::simulation::{Definition, Modules};
 use image::elf::loadable::SymbolKind;
 use loader::lookup::Purpose;
-use loader::{Environment, Graph, Opener, bindings_in};
+use loader::{Environment, Graph, Module, Opener, bindings_in};
 use model::text::text;
 use model::{ModuleId, SymbolRef};
 use startup::WrappedFunction;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// What is proved.
@@ -56,9 +57,9 @@ pub(crate) fn prove(
         let behind = closure.iter().copied().filter(|id| id.index() >= of_bundle);
         let scope: Vec<ModuleId> = program.chain(behind.clone()).collect();
         proof.loads(&chosen.groups[group].needs, behind.clone()).map_err(refused)?;
-        proof.asks(&scope).map_err(refused)?;
         for module in behind {
             let Some(of_module) = proof.group(module) else { continue };
+            proof.versions(module).map_err(refused)?;
             proof.bindings(module, of_module, &scope).map_err(refused)?;
         }
     }
@@ -108,32 +109,32 @@ impl Proof<'_> {
         }
     }
 
-    /// The loader ends the program where a file asks for a version of a library that is not loaded.
-    fn asks(&self, scope: &[ModuleId]) -> Result<(), String> {
-        let own = self.plan.names.iter().take(self.plan.own_names);
-        let mut known: HashSet<Vec<u8>> = own.cloned().collect();
-        for module in scope.iter().map(|module| &self.after[*module]) {
-            let names = module.image.needed.iter().cloned().chain([members::name_of(module)]);
-            known.extend(names.map(String::into_bytes));
-        }
-        for module in scope.iter().filter(|module| self.group(**module).is_some()) {
-            let module = &self.after[*module];
-            let mut asked = module.image.versions().filter_map(|version| version.library.as_ref());
-            if let Some(library) = asked.find(|library| !known.contains(library.as_slice())) {
-                let (library, user) = (String::from_utf8_lossy(library), members::name_of(module));
-                return Err(format!(
-                    "{user} would ask for a version of {library}, which would not be loaded"
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// The module that one outside of all files was.
     fn original(&self, module: ModuleId) -> Option<ModuleId> {
         let file = self.after[module].image.identity()?;
         let mut all = self.chosen.graph().numbered();
         all.find(|(_, module)| module.image.identity() == Some(file)).map(|(id, _)| id)
+    }
+
+    /// The loader ends the process where nothing is loaded by the name of a library that is asked for a version: each
+    /// of them is another file that this one needs by just that name, and has the version.
+    fn versions(&self, module: ModuleId) -> Result<(), String> {
+        let Module { image, dependencies, .. } = &self.after[module];
+        let is_needed = |library: &str| {
+            let mut needed = image.needed.iter().zip(dependencies);
+            !library.contains('$') && needed.any(|(name, &id)| name == library && id != module)
+        };
+        let asked = image.versions().filter_map(|version| version.library.as_deref());
+        let mut asked = asked.map(String::from_utf8_lossy);
+        if let Some(library) = asked.find(|library| !is_needed(library)) {
+            return Err(format!(
+                "the loader would ask {library} for a version, and would not find it"
+            ));
+        }
+        match unsuitable::missing_version(self.after, module) {
+            Some(_) => Err("a version that the loader would ask for would be missing".to_owned()),
+            None => Ok(()),
+        }
     }
 
     fn bindings(&self, module: ModuleId, group: usize, scope: &[ModuleId]) -> Result<(), String> {

@@ -114,12 +114,22 @@ fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plug
         Some(_) => None,
         None => Some(path.as_os_str().to_owned()),
     };
+    let folder =
+        root.filter(|_| names_origin(graph[member].image.bytes())).and_then(|_| path.parent());
+    let folder = folder.map(|folder| folder.as_os_str().to_owned());
     let needs = match root {
         Some(_) => chosen.groups[group].needs.clone(),
         None => vec![group],
     };
     let records = paths.into_iter().map(|path| record(path)).collect::<Result<_, _>>()?;
-    Ok(Some(Plugin { identity, file: group, alias, needs, records }))
+    Ok(Some(Plugin { identity, file: group, alias, folder, needs, records }))
+}
+
+/// Whether a file names `$ORIGIN`, in its search path or in its code. Then what it needs may depend on the folder of the
+/// path by which it is opened.
+fn names_origin(bytes: &[u8]) -> bool {
+    let mut parts = bytes.split(|&byte| byte == b'$').skip(1);
+    parts.any(|part| part.starts_with(b"ORIGIN") || part.starts_with(b"{ORIGIN}"))
 }
 
 fn record(path: &Path) -> Result<FileRecord, BundleError> {

@@ -79,7 +79,9 @@ impl Versions {
         });
         let of_exports = of_exports.collect();
         let of_references = references.map(|reference| match &reference.version {
-            Some((library, name)) => indices.need(library, name),
+            Some((Some(library), name)) => indices.need(library, name),
+            // The loader takes the name from among those that the file defines.
+            Some((None, name)) => indices.define(name),
             None => GLOBAL,
         });
         let of_references = of_references.collect();

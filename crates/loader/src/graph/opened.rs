@@ -6,11 +6,15 @@ use crate::graph::Graph;
 use image::elf::Loadable;
 use model::ModuleId;
 use model::text::text;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// A program that is loaded and can open more.
 pub struct Opener {
     loading: Loading,
+    /// How many modules the program has, and the names of these.
+    of_program: usize,
+    names: HashMap<String, ModuleId>,
 }
 
 impl Opener {
@@ -21,12 +25,22 @@ impl Opener {
     pub fn new(file: &Path, place: &Path, environment: &Environment) -> Result<Opener, GraphError> {
         let real = place.canonicalize().unwrap_or_else(|_| place.to_owned());
         let loading = loading(file, environment, folder_of(&real), Missing::Fails)?;
-        Ok(Opener { loading })
+        let (of_program, names) = (loading.graph.modules.len(), loading.by_name.clone());
+        Ok(Opener { loading, of_program, names })
     }
 
     /// A module gets another name, by which it is found without a search.
     pub fn name(&mut self, name: String, module: ModuleId) {
-        self.loading.by_name.entry(name).or_insert(module);
+        self.loading.by_name.entry(name.clone()).or_insert(module);
+        self.names.entry(name).or_insert(module);
+    }
+
+    /// As if nothing had been opened.
+    pub fn close_all(&mut self) {
+        let (of_program, loading) = (self.of_program, &mut self.loading);
+        loading.graph.modules.truncate(of_program);
+        loading.by_name.clone_from(&self.names);
+        loading.by_identity.retain(|_, module| module.index() < of_program);
     }
 
     /// Opens a library by an absolute path, with what it needs. Its modules come behind those that are loaded; the

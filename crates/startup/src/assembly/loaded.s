@@ -8,7 +8,7 @@
 .set FILE_LOADED, 1             # the plug-in's merged file is loaded
 .set NOTHING_LOADED, 2          # neither that, nor what it needs as files of their own, and the scope is as made
 
-# What of the plug-in r14 is loaded: eax is FILE_LOADED, NOTHING_LOADED or 0. Other threads may open and close
+# What of the plug-in r14 is loaded, whose file is that at rdx (struct stat): eax is FILE_LOADED, NOTHING_LOADED or 0. Other threads may open and close
 # libraries: while dl_iterate_phdr calls a function, the loader has its list locked. That function is in the C
 # library, which is loaded at start, so that the list up to there always stays. Changes all but rbx, r12 to r15 and
 # rbp.
@@ -29,6 +29,7 @@
     add rax, [rdi + MAP_ADDRESS]
     push rbp
     mov rbp, rsp
+    push rdx
     push r15
     push r14
     push rbx
@@ -37,7 +38,7 @@
     and rsp, -16
     lea rdi, [rip + .Lask_locked]
     call rax
-    mov eax, [rbp - 32]
+    mov eax, [rbp - 40]
     mov rsp, rbp
     pop rbp
     ret
@@ -66,6 +67,12 @@
     mov eax, 0
     jne .Lloader_asked
     call .Lis_any_loaded
+    mov eax, 0
+    je .Lloader_asked
+    call .Lfirst_map
+    mov rdx, [rsp]
+    mov rdx, [rdx + 32]
+    call .Lis_file_loaded
     mov eax, 0
     je .Lloader_asked
     mov eax, NOTHING_LOADED
@@ -185,4 +192,25 @@
     ret
 .Lnone_loaded:
     or ecx, -1
+    ret
+
+# Whether the file at rdx (struct stat) is loaded by whatever name: ZF. rdi: the program's map. Device and inode stand
+# one after the other in the map of a file (l_file_id); a loader that has them behind MAP_MOST is not understood.
+# Changes rcx, rdi, r10 and r11.
+.Lis_file_loaded:
+    mov r10, [rdx]
+    mov r11, [rdx + STAT_INODE]
+.Lnext_loaded_file:
+    mov rdi, [rdi + MAP_NEXT]
+    test rdi, rdi
+    jz .Lnone_loaded
+    mov ecx, MAP_NAMES
+.Lnext_of_loaded:
+    add ecx, 8
+    cmp ecx, MAP_MOST - 8
+    jae .Lnext_loaded_file
+    cmp [rdi + rcx], r10
+    jne .Lnext_of_loaded
+    cmp [rdi + rcx + 8], r11
+    jne .Lnext_of_loaded
     ret

@@ -57,6 +57,8 @@
     jnz .Lno_plugin
     test r13d, OPEN_WITHOUT_LOAD | OPEN_OWN_FIRST
     jnz .Lno_plugin
+    call .Lis_folder_told
+    jne .Lno_plugin
     mov dword ptr [rbp + FOLDER], NO_FOLDER
     lea rdx, [r14 + Plugin_records]
     call .Lcompare
@@ -71,6 +73,49 @@
     pop rbp
     pop r15
     pop r14
+    ret
+
+# Whether the path r12 leads through the folder in which the plug-in r14 was found, where that counts: ZF. rbp is the
+# frame. Changes all but rbx, r12 to r15 and rbp.
+.Lis_folder_told:
+    mov rdi, [r14 + Plugin_folder]
+    test rdi, rdi
+    jz .Lreturn
+    add rdi, rbx
+    lea rsi, [rbp + STAT]
+    mov eax, 4                  # stat
+    syscall
+    test eax, eax
+    jnz .Lreturn
+    xor ecx, ecx
+    xor edx, edx                # bytes up to the last slash
+.Lnext_of_path:
+    movzx eax, byte ptr [r12 + rcx]
+    inc rcx
+    cmp al, 0x2f
+    cmove rdx, rcx
+    test al, al
+    jnz .Lnext_of_path
+    cmp rdx, LONGEST_TARGET - 1
+    ja .Lreturn                 # ZF is clear
+    sub rsp, LONGEST_TARGET
+    mov rdi, rsp
+    mov rsi, r12
+    mov ecx, edx
+    rep movsb
+    mov byte ptr [rdi], cl
+    mov rdi, rsp
+    lea rsi, [rbp + OTHER_STAT]
+    mov eax, 4
+    syscall
+    add rsp, LONGEST_TARGET
+    test eax, eax
+    jnz .Lreturn
+    movdqu xmm0, [rbp + STAT]   # device and inode
+    movdqu xmm1, [rbp + OTHER_STAT]
+    pcmpeqb xmm0, xmm1
+    pmovmskb eax, xmm0
+    cmp eax, 0xffff
     ret
 
 # A merged file is loaded at rdx, and none of its constructors has run: the loader gets to know the names of what is

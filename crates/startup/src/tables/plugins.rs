@@ -61,6 +61,10 @@ impl Writer {
             Some(alias) => self.text(super::text(alias)?),
             None => 0,
         };
+        let folder = match &plugin.folder {
+            Some(folder) => self.text(super::text(folder)?),
+            None => 0,
+        };
         let needs = self.next_text();
         self.texts.extend(plugin.needs.iter().flat_map(|number| place(number).to_le_bytes()));
         let identity = plugin.identity;
@@ -73,6 +77,7 @@ impl Writer {
             alias,
             needs,
             need_count: plugin.needs.len() as u64,
+            folder,
             records,
             record_count,
         };
