@@ -78,9 +78,7 @@ fn merged(case: &Case) -> Vec<OsString> {
     let entries =
         case.at.join("bundle").read_dir().unwrap().map(|entry| entry.unwrap().file_name());
     entries
-        .filter(|name| {
-            name.as_bytes().starts_with(b"lib-") || name.as_bytes().starts_with(b".lib-")
-        })
+        .filter(|name| name.as_bytes().starts_with(b"lib-") || name.as_bytes().starts_with(b".lib"))
         .collect()
 }
 
@@ -434,4 +432,74 @@ fn files_come_and_go_with_the_bundle() {
     // None are left where there are no plug-ins.
     bundle(&case, &[]);
     assert_eq!(merged(&case), [""; 0]);
+}
+
+#[test]
+fn folders_of_the_user_stay() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    for (name, number) in [("one.so", 5), ("two.so", 6)] {
+        let source = format!("int work(void) {{ return {number}; }}");
+        testkit::compile(&cc, at, name, &source, &["-shared", "-fPIC"]);
+    }
+    let folder = at.join("bundle");
+    std::fs::create_dir(&folder).unwrap();
+    let put = |place: &str| {
+        std::fs::create_dir_all(folder.join(place)).unwrap();
+        std::fs::write(folder.join(place).join("precious"), "of the user").unwrap();
+    };
+    let kept = |place: &str| folder.join(place).join("precious").exists();
+    // Names that are not headstart's, and one that it could have given.
+    let theirs = [".lib-000000000000.next", "lib-0123456789ab"];
+    theirs.iter().for_each(|place| put(place));
+    for plugins in [&[Path::new("one.so")][..], &[Path::new("two.so")], &[]] {
+        bundle(&case, plugins);
+        assert!(theirs.iter().all(|place| kept(place)), "{plugins:?}");
+    }
+    // A reserved name: nothing is made, and nothing is removed.
+    let before = std::fs::read(folder.join("run")).unwrap();
+    for place in [".lib.next", ".lib.next/new", ".lib.next/old"] {
+        put(place);
+        for plugins in [&["one.so"][..], &[]] {
+            let include = plugins.iter().map(|name| at.join(name)).collect();
+            let options = BundleOptions { include, ..BundleOptions::default() };
+            let error = bundle::make(program, &folder, &options).unwrap_err().to_string();
+            assert!(error.contains(".lib.next is not a folder that headstart has made"), "{error}");
+            assert!(kept(place), "{place}");
+        }
+        std::fs::remove_dir_all(folder.join(".lib.next")).unwrap();
+    }
+    assert_eq!(std::fs::read(folder.join("run")).unwrap(), before);
+    // What the user has put beside merged files stays, and they go.
+    bundle(&case, &[Path::new("one.so")]);
+    let own = |name: &&OsString| name.as_bytes() != theirs[1].as_bytes();
+    let mine = merged(&case).iter().filter(|name| name.as_bytes()[0] == b'l').find(own).cloned();
+    let mine = mine.unwrap().into_string().unwrap();
+    put(&mine);
+    bundle(&case, &[]);
+    assert!(kept(&mine));
+    assert_eq!(folder.join(&mine).read_dir().unwrap().count(), 1);
+}
+
+/// Where headstart was killed before `run` got its name, no manifest names the new folder.
+#[test]
+fn folders_of_a_killed_headstart_go() {
+    let Some(case) = case() else { return };
+    let Case { at, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    for (name, number) in [("one.so", 5), ("two.so", 6), ("three.so", 7)] {
+        let source = format!("int work(void) {{ return {number}; }}");
+        testkit::compile(&cc, at, name, &source, &["-shared", "-fPIC"]);
+    }
+    let folder = at.join("bundle");
+    bundle(&case, &["one.so", "two.so", "three.so"].map(Path::new));
+    let [left] = merged(&case).try_into().unwrap();
+    let kept = at.join("kept");
+    std::fs::rename(folder.join(&left), &kept).unwrap();
+    bundle(&case, &[Path::new("one.so")]);
+    let [used] = merged(&case).try_into().unwrap();
+    std::fs::rename(&kept, folder.join(&left)).unwrap();
+    bundle(&case, &[Path::new("one.so")]);
+    assert_eq!(merged(&case), [used]);
 }

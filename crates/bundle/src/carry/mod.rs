@@ -6,9 +6,12 @@ mod copy;
 mod learn;
 mod left;
 mod place;
+mod unfinished;
 mod warnings;
 
 pub(crate) use choose::{Carry, choose, is_of_c_library};
 pub use learn::{Learnt, learn};
-pub(crate) use place::{Placed, UNNAMED, changed, is_ours, named, placed, remove_old};
+pub(crate) use left::folder_of;
+pub(crate) use place::{Placed, changed, is_ours, named, placed, remove_old};
+pub(crate) use unfinished::{UNFINISHED, check, clear, start};
 pub(crate) use warnings::{of_launch, of_launcher, warnings};

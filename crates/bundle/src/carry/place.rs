@@ -1,8 +1,8 @@
-//! The folder of carried files: written whole under another name, named at once, and removed once no bundle
-//! uses it any more.
+//! The folder of carried files: written whole in another folder, named at once, and removed once no bundle uses it
+//! any more.
 
 use super::choose::{Carry, is_simple};
-use super::{copy, left};
+use super::{copy, left, unfinished};
 use crate::error::{BundleAdvice, BundleError};
 use crate::write::content::Content;
 use files::{Permit, reasons};
@@ -13,9 +13,6 @@ use std::fs::DirEntry;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-/// A folder of files of which the names are not known yet.
-pub(crate) const UNNAMED: &str = ".lib-000000000000.next";
 
 /// Files that are in their place below a bundle's folder.
 #[derive(Debug, Default)]
@@ -47,7 +44,8 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
     });
     let files: Vec<CarriedFile> = described.collect();
     let place = folder.join(&carry.folder);
-    remove_interrupted(folder);
+    // What is not headstart's was refused before.
+    let _ = unfinished::clear(folder);
     if files.is_empty() {
         return Ok(Placed::default());
     }
@@ -62,33 +60,32 @@ pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError
             }),
         };
     }
-    let fresh = left::hidden(&place);
-    let written = write(carry, &fresh).and_then(|()| std::fs::rename(&fresh, &place));
+    let written = unfinished::start(folder)
+        .and_then(|fresh| write(carry, &fresh))
+        .and_then(|()| unfinished::publish(folder, &place));
     if let Err(error) = written {
         // What is left of it is headstart's own.
-        let _ = std::fs::remove_dir_all(&fresh);
+        let _ = unfinished::clear(folder);
         return Err(BundleError::write(&place, error));
     }
-    files::sync_folder_of(&place).map_err(|error| BundleError::write(&place, error.into()))?;
     Ok(Placed { files, fresh: true })
 }
 
-/// Gives files that are written their folder below `folder`: so far they are in the folder [`UNNAMED`].
+/// Gives files that are written, and have no folder of their own yet, this one below `folder`.
 pub(crate) fn named(
     files: Vec<CarriedFile>,
     own: &str,
     folder: &Path,
 ) -> Result<Placed, BundleError> {
-    let (fresh, place) = (folder.join(UNNAMED), folder.join(own));
+    let place = folder.join(own);
     if place.symlink_metadata().is_err() {
-        let renamed =
-            std::fs::rename(&fresh, &place).and_then(|()| Ok(files::sync_folder_of(&place)?));
-        return match renamed {
-            Ok(()) => Ok(Placed { files, fresh: true }),
-            Err(error) => Err(BundleError::write(&place, error)),
-        };
+        let named = unfinished::publish(folder, &place);
+        // Whatever happened, nothing is to stay there.
+        let _ = unfinished::clear(folder);
+        named.map_err(|error| BundleError::write(&place, error))?;
+        return Ok(Placed { files, fresh: true });
     }
-    let _ = std::fs::remove_dir_all(&fresh);
+    let _ = unfinished::clear(folder);
     match place.symlink_metadata().is_ok_and(|data| data.is_dir())
         && changes(folder, &files).is_empty()
     {
@@ -102,11 +99,6 @@ pub(crate) fn named(
 }
 
 fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
-    // A headstart that was killed may have left it.
-    if fresh.symlink_metadata().is_ok() {
-        std::fs::remove_dir_all(fresh)?;
-    }
-    std::fs::create_dir(fresh)?;
     for file in &carry.files {
         let bytes = copy::of(&file.from)?;
         if Content::of(&bytes) != file.content {
@@ -132,12 +124,12 @@ fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
 /// Removes the files of a bundle that is replaced, unless the new one carries them, and what a headstart that was
 /// killed has left. The bundle's folder is locked.
 pub(crate) fn remove_old(folder: &Path, before: Option<&BundleManifest>, now: &[CarriedFile]) {
-    remove_interrupted(folder);
-    let used = |place: &Path| now.iter().any(|file| place_of(folder, file) == place);
-    for place in folders_like(folder, "lib-", "").filter(|place| !used(place)) {
-        left::remove(&place);
-    }
+    let _ = unfinished::clear(folder);
     let old = before.map_or(&[][..], |before| &before.carried);
+    let used = |place: &Path| now.iter().any(|file| place_of(folder, file) == place);
+    for place in folders(folder).filter(|place| !used(place)) {
+        left::remove(folder, &place, old);
+    }
     let kept = |file: &CarriedFile| now.iter().any(|now| now.path == file.path);
     let old: Vec<CarriedFile> = old.iter().filter(|file| !kept(file)).cloned().collect();
     remove(folder, &old);
@@ -149,22 +141,15 @@ fn place_of(folder: &Path, file: &CarriedFile) -> PathBuf {
     file.parent().unwrap_or(folder).to_owned()
 }
 
-/// Folders that were not yet whole when headstart was killed.
-fn remove_interrupted(folder: &Path) {
-    for place in folders_like(folder, ".lib-", ".next") {
-        let _ = std::fs::remove_dir_all(place);
-    }
-}
-
-/// Folders in `folder` of which the names are a hash between these.
-fn folders_like(folder: &Path, before: &str, behind: &str) -> impl Iterator<Item = PathBuf> {
+/// Folders in `folder` that have names as those of carried files have.
+fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_like = move |entry: &DirEntry| {
+    let is_one = |entry: &DirEntry| {
         let file = entry.file_name();
-        let hash = file.to_str().and_then(|name| name.strip_prefix(before)?.strip_suffix(behind));
+        let hash = file.to_str().and_then(|name| name.strip_prefix("lib-"));
         hash.is_some_and(is_hash) && entry.file_type().is_ok_and(|kind| kind.is_dir())
     };
-    entries.filter(is_like).map(|entry| entry.path())
+    entries.filter(is_one).map(|entry| entry.path())
 }
 
 /// Whether a manifest may name this path: a file of a folder that headstart made.
@@ -181,7 +166,7 @@ fn is_hash(text: &str) -> bool {
 
 fn remove(folder: &Path, carried: &[CarriedFile]) {
     let places: BTreeSet<PathBuf> = carried.iter().map(|file| place_of(folder, file)).collect();
-    places.iter().for_each(|place| left::remove(place));
+    places.iter().for_each(|place| left::remove(folder, place, carried));
     // In others there is something that was changed, or put there.
     let within = |file: &&CarriedFile| {
         let data = place_of(folder, file).symlink_metadata();

@@ -1,7 +1,7 @@
 //! A bundle with files of merged plug-ins beside it. A plug-in of which none can be made stays as it is.
 
 use super::{Attempt, Job, Proved, Written, proved as proved_once};
-use crate::carry::{Carry, UNNAMED};
+use crate::carry::{self, Carry};
 use crate::choose::by_handle::BundleWarning;
 use crate::choose::members::Membership;
 use crate::error::BundleError;
@@ -88,9 +88,9 @@ fn once(
         .map_err(|refused| BundleError::declined(job.program, refused.reason))
 }
 
-/// What was written and is not used is headstart's own.
+/// Of what was written nothing is used.
 fn remove(folder: &Path) {
-    let _ = std::fs::remove_dir_all(folder.join(UNNAMED));
+    let _ = carry::clear(folder);
 }
 
 /// Which plug-ins are merged; none where nobody wants any.

@@ -3,7 +3,7 @@
 use super::choose::{Chosen, Group};
 use super::file::{self, Surroundings};
 use super::told::{self, PluginTables};
-use crate::carry::{Carry, UNNAMED};
+use crate::carry::{self, Carry, UNFINISHED};
 use crate::choose::members::Membership;
 use crate::error::BundleError;
 use crate::plan::Plan;
@@ -77,12 +77,8 @@ pub(crate) fn make<'a>(
     folder: &Path,
 ) -> Result<Result<Made<'a>, Refused>, BundleError> {
     let graph = chosen.graph();
-    let place = folder.join(UNNAMED);
-    let written = |error: io::Error| BundleError::write(&place, error);
-    if place.symlink_metadata().is_ok() {
-        std::fs::remove_dir_all(&place).map_err(written)?;
-    }
-    std::fs::create_dir(&place).map_err(written)?;
+    let place = carry::start(folder);
+    let place = place.map_err(|error| BundleError::write(&folder.join(UNFINISHED), error))?;
     let mut plans = Vec::new();
     let mut files = Vec::new();
     for (number, group) in chosen.groups.iter().enumerate() {
@@ -116,9 +112,8 @@ pub(crate) fn make<'a>(
         });
         plans.push(plan);
     }
-    let described: String =
-        files.iter().map(|file| format!("{} {}\n", file.path, file.sha256)).collect();
-    let own = format!("lib-{:.12}", content::hash(described.as_bytes()));
+    let contents = files.iter().map(|file| (file.path.as_str(), file.sha256.as_str()));
+    let own = carry::folder_of(contents);
     for file in &mut files {
         file.path = format!("{own}/{}", file.path);
     }

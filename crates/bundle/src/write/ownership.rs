@@ -4,6 +4,7 @@
 //! name, before a new `run` takes its place, and gets its own name afterwards. So, whenever
 //! headstart is killed, one of the two manifests is that of the `run` that is there.
 
+use crate::carry::{self, UNFINISHED};
 use crate::error::{BundleAdvice, BundleError};
 use crate::make::RUN;
 use crate::toolchain::{self, TOOLCHAIN};
@@ -56,6 +57,13 @@ impl Owned {
             }
             plain(&path)?;
         }
+        let unfinished = folder.join(UNFINISHED);
+        carry::check(folder).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                occupied(&unfinished, "is not a folder that headstart has made")
+            }
+            _ => BundleError::io(&unfinished, error),
+        })?;
         for (name, of) in OF_OTHERS {
             let path = folder.join(name);
             if path.symlink_metadata().is_ok() {

@@ -107,6 +107,37 @@ fn what_a_killed_command_leaves_is_removed() {
     assert_eq!(fs::read(theirs.join("notes")).unwrap(), b"of the user");
 }
 
+/// So it is where plug-ins are merged; what they were merged into can always be made again.
+#[test]
+fn what_a_killed_command_leaves_of_plug_ins_is_removed() {
+    let Some(carrying) = Carrying::new() else { return };
+    let Carrying { out, program, plug, deep, .. } = &carrying;
+    let one = ["bundle", "--out", out, "--include", deep, program];
+    let make = |words: &[&str]| {
+        let made = run(words);
+        assert!(made.status.success(), "{}", stderr(&made));
+        carrying.folders()
+    };
+    let both = || make(&["bundle", "--out", out, "--include", plug, "--include", deep, program]);
+    let with = both();
+    assert_eq!(with.len(), 1);
+    let merged = || names(&carrying.place.path("out").join(&with[0])).len();
+    assert_eq!(merged(), 2);
+    let killed = at_every_call(&one, &|moment| {
+        carrying.is_whole(&format!("{moment:?}"));
+        assert_eq!((both(), merged()), (with.clone(), 2), "{moment:?}");
+    });
+    let wanted = ["mkdir", "rename", "unlinkat"];
+    assert!(killed.is_empty() || wanted.iter().all(|call| killed.contains(call)), "{killed:?}");
+    // Also where the next one has none, or others.
+    for (step, next) in [&["bundle", "--out", out, program][..], &one].into_iter().enumerate() {
+        let after = make(next);
+        assert_eq!(after.len(), step);
+        both();
+        at_every_call(next, &|moment| assert_eq!(make(next), after, "{moment:?}"));
+    }
+}
+
 /// Also beside a bundle, where the next one is made to be launched.
 #[test]
 fn what_is_left_beside_a_bundle_does_not_stay() {
@@ -119,7 +150,7 @@ fn what_is_left_beside_a_bundle_does_not_stay() {
     for name in names(&carrying.place.path("out").join(&with)) {
         fs::copy(carrying.place.path("out").join(&with).join(&name), copied.join(&name)).unwrap();
     }
-    fs::create_dir(beside.join(".lib-0123456789ab.next")).unwrap();
+    fs::create_dir(beside.join(".lib.next")).unwrap();
     carrying.make(&carrying.plug);
     assert_eq!(carrying.folders(), [with]);
 }
