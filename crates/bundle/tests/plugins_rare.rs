@@ -242,6 +242,31 @@ fn what_is_being_opened_is_found_by_its_names() {
     assert_eq!(told(program, &files, at).1, found.1);
 }
 
+/// A library that was loaded by a name by which another plug-in needs it is not loaded once more.
+#[test]
+fn libraries_are_known_by_all_names_by_which_they_are_needed() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let part = "static int count; int part(void) { return ++count; }";
+    testkit::compile(&cc, at, "libpart.so", part, &["-shared", "-fPIC"]);
+    std::os::unix::fs::symlink("libpart.so", at.join("libother.so")).unwrap();
+    let search = format!("-L{}", at.display());
+    let work = "int part(void); int work(void) { return part(); }";
+    for (name, library) in [("one.so", "-lpart"), ("two.so", "-lother"), ("left.so", "-lother")] {
+        let flags = ["-shared", "-fPIC", &search, library, "-Wl,-rpath,$ORIGIN"];
+        testkit::compile(&cc, at, name, work, &flags);
+    }
+    let made = bundle(&case, &["one.so", "two.so"].map(Path::new));
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    for (files, merged) in [(["left.so", "one.so"], "0"), (["one.so", "left.so"], "1")] {
+        let files = files.map(Path::new);
+        let found = told(&made.run, &files, at);
+        assert_eq!((found.1.as_str(), found.2.as_str()), ("1\n2\nend\n", merged));
+        assert_eq!(told(program, &files, at).1, found.1);
+    }
+}
+
 /// Threads that open and close plug-ins at once: what is looked at of the loader's list must not go away meanwhile.
 #[test]
 fn threads_open_and_close_plugins_at_once() {

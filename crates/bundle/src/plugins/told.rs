@@ -46,12 +46,12 @@ impl PluginTables {
                 let path = &graph[member].path;
                 let real = path.canonicalize().unwrap_or_else(|_| path.clone());
                 let soname = graph[member].image.soname.as_ref().map(|name| text::name(name));
-                loaded.extend(
-                    [path, &real].into_iter().filter_map(|it| Some(it.file_name()?.into())),
-                );
+                let needed = needed_as(chosen, member);
+                let all = [path, &real].map(PathBuf::as_path).into_iter();
+                let all = all.chain(needed.iter().map(Path::new));
+                loaded.extend(all.filter_map(|it| Some(it.file_name()?.into())));
                 loaded.extend(soname.clone());
                 let paths = [path, &real].map(|path| path.as_os_str().to_owned());
-                let needed = needed_as(chosen, member);
                 let all = soname.into_iter().chain(needed).chain(paths);
                 let all = all.map(|name| name.as_bytes().to_vec());
                 tables.names.extend(all.filter(|name| seen.insert(name.clone())));
