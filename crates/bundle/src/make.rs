@@ -241,7 +241,7 @@ fn proved(
     let bytes = output::write(&plan, &tables, draft.file(), &run)?;
     let before = Before { graph, relocated, environment };
     let proof = simulation::prove(&path, &plan, &before);
-    proof.map_err(|reason| declined(reason.into()))?;
+    proof.map_err(declined)?;
     if let Err(refused) = plugins.prove(&path, &plan, job) {
         return Ok(Err(refused));
     }

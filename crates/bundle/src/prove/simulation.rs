@@ -1,6 +1,8 @@
 //! The proof that a bundle binds as its program does: it is loaded in simulation as any program,
 //! and what the loader still looks up is held against what it found for the original.
 
+use crate::choose::members;
+use crate::error::{BundleAdvice, DeclineReason};
 use crate::plan::Plan;
 use crate::plan::outside::{Meaning, Target};
 use image::elf::loadable::SymbolKind;
@@ -22,7 +24,11 @@ pub(crate) struct Before<'a> {
 ///
 /// # Errors
 /// The first thing that differs, in words.
-pub(crate) fn prove(file: &Path, plan: &Plan<'_>, before: &Before<'_>) -> Result<(), String> {
+pub(crate) fn prove(
+    file: &Path,
+    plan: &Plan<'_>,
+    before: &Before<'_>,
+) -> Result<(), DeclineReason> {
     let after = loader::load(file, before.environment).map_err(|error| error.to_string())?;
     let modules = Modules::new(plan, before.graph, &after)?;
     let bound = loader::bindings(&after, true);
@@ -30,7 +36,7 @@ pub(crate) fn prove(file: &Path, plan: &Plan<'_>, before: &Before<'_>) -> Result
         match original {
             Some(original) => {
                 let was = &before.relocated[original.index()].bindings;
-                outside(&modules, &relocated.bindings, was)?;
+                outside(&modules, *original, &relocated.bindings, was)?;
             }
             None => own(&modules, &relocated.bindings, before)?,
         }
@@ -127,47 +133,87 @@ impl<'a> Modules<'a> {
         name(self.after, binding.from)
     }
 
-    fn elsewhere(&self, binding: &Binding) -> String {
+    /// That a reference of a module, `user` in the program, is not bound as it `was`.
+    fn elsewhere(
+        &self,
+        binding: &Binding,
+        (user, was): (Option<ModuleId>, Definition),
+    ) -> DeclineReason {
         let name = self.name(binding);
-        let path = self.after[binding.from.module].path.display();
-        format!("the loader would bind {name} of {path} to another definition")
+        let now = binding.to.map(|to| self.definer(to, &name));
+        let known = |id: ModuleId| members::file_name(&self.before[id].path);
+        let told = |found: Option<Option<ModuleId>>| match found {
+            None => "nothing".to_owned(),
+            Some(None) => "another definition".to_owned(),
+            Some(Some(id)) => format!("that in {}", known(id)),
+        };
+        let of = user.map(|user| format!(" of {}", known(user))).unwrap_or_default();
+        let was = told(was.map(|was| Some(was.module)));
+        let reason = format!("the loader would bind {name}{of} to {}, and not to {was}", told(now));
+        let is_library =
+            |id: &ModuleId| *id != ModuleId::PROGRAM && self.plan.layout.is_merged(*id);
+        let library = [now.flatten(), user].into_iter().flatten().find(is_library);
+        let advice = library.map_or(BundleAdvice::KeepSomeOutside, |library| {
+            BundleAdvice::KeepOutside(known(library))
+        });
+        DeclineReason::from(reason).with(advice)
+    }
+
+    /// The module of the program that a definition comes from.
+    fn definer(&self, now: SymbolRef, name: &str) -> Option<ModuleId> {
+        let defines = |id: &ModuleId| {
+            let mut symbols = self.before[*id].image.symbols();
+            symbols.any(|(_, symbol)| symbol.defined && symbol.name == name.as_bytes())
+        };
+        let merged = || self.plan.layout.members.iter().map(|member| member.id);
+        self.original[now.module.index()].or_else(|| merged().find(defines))
     }
 }
 
 /// A module outside refers to the same as before.
-fn outside(modules: &Modules<'_>, now: &[Binding], was: &[Binding]) -> Result<(), String> {
+fn outside(
+    modules: &Modules<'_>,
+    user: ModuleId,
+    now: &[Binding],
+    was: &[Binding],
+) -> Result<(), DeclineReason> {
     let was: HashMap<(SymbolIndex, Purpose), Definition> =
         was.iter().map(|binding| ((binding.from.symbol, binding.purpose), binding.to)).collect();
-    let differs = now.iter().find(|binding| {
-        let original = was.get(&(binding.from.symbol, binding.purpose));
-        !original.is_some_and(|original| modules.same(binding.to, *original))
+    let differs = now.iter().find_map(|binding| {
+        let original = was.get(&(binding.from.symbol, binding.purpose)).copied();
+        let same = original.is_some_and(|original| modules.same(binding.to, original));
+        (!same).then(|| modules.elsewhere(binding, (Some(user), original.flatten())))
     });
-    differs.map_or(Ok(()), |binding| Err(modules.elsewhere(binding)))
+    differs.map_or(Ok(()), Err)
 }
 
 /// What is left to look up of the bundle itself.
-fn own(modules: &Modules<'_>, now: &[Binding], before: &Before<'_>) -> Result<(), String> {
-    let planned: HashMap<SymbolIndex, SymbolRef> =
-        modules.plan.fixups.references.definitions().collect();
+fn own(modules: &Modules<'_>, now: &[Binding], before: &Before<'_>) -> Result<(), DeclineReason> {
+    let references = &modules.plan.fixups.references;
+    let planned: HashMap<SymbolIndex, SymbolRef> = references.definitions().collect();
+    let sources: HashMap<SymbolIndex, SymbolRef> = references.sources().collect();
     let program = &before.relocated[0].bindings;
     let copies = program.iter().filter(|binding| binding.purpose == Purpose::Copy);
     let copies: HashMap<String, Definition> =
         copies.map(|copy| (name(before.graph, copy.from), copy.to)).collect();
-    let differs = now.iter().find(|binding| {
-        if binding.purpose == Purpose::Copy {
+    let differs = now.iter().find_map(|binding| {
+        let (user, was) = if binding.purpose == Purpose::Copy {
             let value = modules.value_now(binding.from.symbol).map(BundleVa);
             let places = &modules.plan.own.places();
             let meaning = value.map(|value| modules.plan.outside.meaning(places, value));
-            if let Some(Meaning::Copy(definition)) = meaning {
-                return !modules.same(binding.to, Some(definition));
-            }
-            let original = copies.get(&modules.name(binding));
-            return !original.is_some_and(|was| modules.same(binding.to, *was));
-        }
-        let original = planned.get(&binding.from.symbol).copied();
-        !modules.same(binding.to, original)
+            let was = match meaning {
+                Some(Meaning::Copy(definition)) => Some(Some(definition)),
+                _ => copies.get(&modules.name(binding)).copied(),
+            };
+            (Some(ModuleId::PROGRAM), was)
+        } else {
+            let user = sources.get(&binding.from.symbol).map(|source| source.module);
+            (user, Some(planned.get(&binding.from.symbol).copied()))
+        };
+        let same = was.is_some_and(|was| modules.same(binding.to, was));
+        (!same).then(|| modules.elsewhere(binding, (user, was.flatten())))
     });
-    differs.map_or(Ok(()), |binding| Err(modules.elsewhere(binding)))
+    differs.map_or(Ok(()), Err)
 }
 
 fn name(graph: &Graph, at: SymbolRef) -> String {
