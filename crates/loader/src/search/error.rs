@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// Name of C libraries other than glibc's. With glibc, it is that of a text for the linker.
+const C_LIBRARY: &str = "libc.so";
+
 /// Why a library is not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
@@ -44,8 +47,13 @@ pub enum SearchError {
     /// The first file of that name that is there is damaged or no library: the loader ends the
     /// program then, whatever the folders after it hold.
     #[error(
-        "{}: {reason}; the loader stops at this file, which it takes for {name}: remove it or \
-         replace it", path.display()
+        "{}: {reason}; the loader stops at this file, which it takes for {name}: {}", path.display(),
+        if name == C_LIBRARY {
+            "what needs it was linked against another C library (musl's has this name), and has to \
+             be linked against that of the program"
+        } else {
+            "repair it if it is damaged, or put the right file into a folder that is searched sooner"
+        }
     )]
     Rejected {
         /// As it was asked for.
@@ -55,4 +63,21 @@ pub enum SearchError {
         /// The loader's words.
         reason: &'static str,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Most such files are the system's, as are texts for a linker.
+    #[test]
+    fn nobody_is_told_to_remove_a_file() {
+        for (name, advice) in [(C_LIBRARY, "musl"), ("libother.so", "repair it if it is damaged")] {
+            let path = PathBuf::from("/lib").join(name);
+            let error =
+                SearchError::Rejected { name: name.to_owned(), path, reason: "invalid ELF header" };
+            let text = error.to_string();
+            assert!(text.contains(advice) && !text.contains("remove"), "{text}");
+        }
+    }
 }
