@@ -89,11 +89,10 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         files += usize::from(folder.join(name).symlink_metadata().is_ok());
         changes.extend(change);
     }
-    files += manifest.carried.len();
-    changes.extend(carry::changed(folder, &manifest));
+    let changed_merged = carry::add_changed(folder, &manifest, &mut changes);
     let of_sources = if sealed { Vec::new() } else { sources::changed(&manifest.modules) };
     let of_plugins = sources::changed(&manifest.plugins);
-    files += manifest.plugins.len();
+    files += manifest.carried.len() + manifest.plugins.len();
     let mut stale = !of_sources.is_empty() || !of_plugins.is_empty();
     let changed_plugins = (!of_plugins.is_empty()).then_some(of_plugins.len());
     changes.extend(of_plugins);
@@ -137,6 +136,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         remedy: Some(remedy).filter(|_| !is_right),
         changes,
         changed_plugins,
+        changed_merged,
     };
     Ok(Verified { found, again: again.filter(|_| !is_right) })
 }

@@ -447,6 +447,7 @@ fn files_come_and_go_with_the_bundle() {
     std::fs::rename(&changed, at.join("away")).unwrap();
     let found = bundle::verify(&folder).unwrap().found;
     assert!(!found.current && found.used, "{found:?}");
+    assert_eq!((found.changed_merged, found.changed_plugins), (Some(1), None));
     let output = told(&first.run, &[two], at);
     assert_eq!((output.1.as_str(), output.2.as_str()), ("6\nend\n", "0"));
     std::fs::rename(at.join("away"), &changed).unwrap();

@@ -272,8 +272,7 @@ pub struct BundleVerification {
     pub reason: Option<String>,
     /// What `run` starts, as things are.
     pub starts: Starts,
-    /// What the check at start finds changed: a file, a folder or a variable. It looks at other
-    /// things than contents.
+    /// What the check at start finds changed: a file, a folder or a variable. It does not look at contents.
     pub noticed: Option<String>,
     /// What is at the original's place, where `run` starts that and it is not the program that it
     /// was, or why it cannot be started; to follow the path.
@@ -295,6 +294,9 @@ pub struct BundleVerification {
     /// How many of these are plug-ins or their libraries, if any: the originals of those plug-ins are opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_plugins: Option<usize>,
+    /// How many of these are files that plug-ins were merged into, or stand beside those, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_merged: Option<usize>,
 }
 
 /// What `run` of a folder starts.

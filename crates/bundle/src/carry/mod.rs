@@ -12,6 +12,6 @@ mod warnings;
 pub(crate) use choose::{Carry, choose, is_of_c_library};
 pub use learn::{Learnt, learn};
 pub(crate) use left::folder_of;
-pub(crate) use place::{Placed, changed, is_ours, named, placed, remove_old};
+pub(crate) use place::{Placed, add_changed, changed, is_ours, named, placed, remove_old};
 pub(crate) use unfinished::{UNFINISHED, check, clear, start};
 pub(crate) use warnings::{of_launch, of_launcher, warnings};

@@ -6,7 +6,7 @@ use super::{copy, left, unfinished};
 use crate::error::{BundleAdvice, BundleError};
 use crate::write::content::Content;
 use files::{Permit, reasons};
-use model::bundle::{BundleChange, BundleManifest, CarriedFile, ChangeKind};
+use model::bundle::{BundleChange, BundleCheck, BundleManifest, CarriedFile, ChangeKind};
 use model::text::{name, text};
 use std::collections::BTreeSet;
 use std::fs::DirEntry;
@@ -184,6 +184,18 @@ fn remove(folder: &Path, carried: &[CarriedFile]) {
 /// Which of them are not as they were left, and what was put beside them, where the loader looks first.
 pub(crate) fn changed(folder: &Path, manifest: &BundleManifest) -> Vec<BundleChange> {
     changes(folder, &manifest.carried)
+}
+
+/// Adds those, and gives how many of them are of merged plug-ins, if any are.
+pub(crate) fn add_changed(
+    folder: &Path,
+    manifest: &BundleManifest,
+    changes: &mut Vec<BundleChange>,
+) -> Option<usize> {
+    let carried = changed(folder, manifest);
+    let merged = (manifest.check == BundleCheck::Host).then_some(carried.len());
+    changes.extend(carried);
+    merged.filter(|merged| *merged > 0)
 }
 
 fn changes(folder: &Path, files: &[CarriedFile]) -> Vec<BundleChange> {

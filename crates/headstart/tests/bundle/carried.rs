@@ -8,6 +8,7 @@ use crate::stage::{command, headstart, names, run};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use testkit::WhenFree;
 
 /// A sealed bundle in `out`, of a program that opens a plug-in.
@@ -136,6 +137,27 @@ fn what_a_killed_command_leaves_of_plug_ins_is_removed() {
         both();
         at_every_call(next, &|moment| assert_eq!(make(next), after, "{moment:?}"));
     }
+}
+
+/// The loader looks at what is in the merged file, and the bundle then opens the original.
+#[test]
+fn a_merged_file_that_is_no_library_is_told_and_not_used() {
+    let Some(carrying) = Carrying::new() else { return };
+    let Carrying { place, out, program, plug, .. } = &carrying;
+    assert!(run(&["bundle", "--out", out, "--include", plug, program]).status.success());
+    let [with] = carrying.folders().try_into().unwrap();
+    let with = place.path("out").join(with);
+    for file in names(&with) {
+        fs::write(with.join(file), "junk").unwrap();
+    }
+    let told = run(&["verify", out]);
+    assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
+    let said = stdout(&told).split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = "run starts the merged code; it opens the merged files of plug-ins as they are \
+                    now, and the original of a plug-in of which that fails";
+    assert!(said.contains(sentence), "{said}");
+    let output = |start: &Path| stdout(&command(start).arg(plug).output_when_free());
+    assert_eq!(output(&place.path("out/run")), output(Path::new(program)));
 }
 
 /// Also beside a bundle, where the next one is made to be launched.

@@ -248,6 +248,7 @@ fn of_kept(folder: &Path, program: &str, kept: &Inventory) -> BundleVerification
         read_ahead: None,
         not_read_ahead: Vec::new(),
         changed_plugins: None,
+        changed_merged: None,
         large_pages: None,
         remedy: None,
         changes,

@@ -37,7 +37,7 @@ pub(super) fn stale(
         Starts::Bundle if is_only_beside(verification) => {
             format!("run and all files of {program} are unchanged; no launch uses what has changed")
         }
-        Starts::Bundle => merged_code(verification).to_owned(),
+        Starts::Bundle => merged_code(verification),
         Starts::Copies => {
             "run does not notice this, and still uses the copies in this folder".to_owned()
         }
@@ -49,21 +49,37 @@ pub(super) fn stale(
     }
 }
 
-/// Of what has changed, plug-ins are looked at when they are opened, and all else is not noticed.
-fn merged_code(verification: &BundleVerification) -> &'static str {
+/// Of what has changed, plug-ins are looked at when they are opened, as is whether their merged files can be, and all
+/// else is not noticed.
+fn merged_code(verification: &BundleVerification) -> String {
     let is_unused = |change: &&BundleChange| change.what == ChangeKind::Unused;
     let unused = verification.changes.iter().filter(is_unused).count();
-    match verification.changed_plugins {
-        None => "run does not notice this, and still uses the merged code",
-        Some(plugins) if plugins + unused >= verification.changes.len() => {
-            "run starts the merged code, and opens the originals of plug-ins that have changed, or \
-             that need what has changed"
-        }
-        Some(_) => {
-            "run still uses the merged code, and opens the originals of plug-ins that have changed, \
-             or that need a library of plug-ins that has changed; all else it does not notice"
-        }
+    let plugins = verification.changed_plugins.unwrap_or_default();
+    let merged = verification.changed_merged.unwrap_or_default();
+    if plugins + merged == 0 {
+        return "run does not notice this, and still uses the merged code".to_owned();
     }
+    let is_all = plugins + merged + unused >= verification.changes.len();
+    let code = if is_all { "run starts the merged code" } else { "run still uses the merged code" };
+    let originals = match (plugins, is_all) {
+        (0, _) => "",
+        (_, true) => {
+            ", and opens the originals of plug-ins that have changed, or that need what has changed"
+        }
+        (_, false) => {
+            ", and opens the originals of plug-ins that have changed, or that need a library of \
+             plug-ins that has changed"
+        }
+    };
+    let files = match merged {
+        0 => "",
+        _ => {
+            "; it opens the merged files of plug-ins as they are now, and the original of a plug-in \
+             of which that fails"
+        }
+    };
+    let rest = if is_all { "" } else { "; all else it does not notice" };
+    format!("{code}{originals}{files}{rest}")
 }
 
 /// Whether something has changed that no launch uses.
