@@ -1,6 +1,7 @@
 //! A plug-in has the libraries that it has where nothing else is opened.
 
 use super::choose::{Chosen, Root, Wanted};
+use super::told::names_origin;
 use super::unsuitable::calls;
 use loader::{Graph, GraphError, Module, Opener};
 use model::ModuleId;
@@ -10,6 +11,16 @@ use std::path::{Path, PathBuf};
 const ASKS_FOR_PLACE: [&[u8]; 5] = [b"dlopen", b"dlmopen", b"dladdr", b"dladdr1", b"dlinfo"];
 
 impl Chosen {
+    /// Another path to a plug-in: one through another folder may mean other libraries.
+    pub(super) fn add_link(&mut self, plugin: ModuleId, path: &Path) {
+        let module = &self.graph()[plugin];
+        if folder(path) != folder(&module.path) && names_origin(module.image.bytes()) {
+            let first = module.path.display();
+            let reason = format!("it is the same file as {first}, and $ORIGIN is another folder");
+            self.refused.push((path.to_owned(), reason));
+        }
+    }
+
     /// All plug-ins are opened beside each other, and there is one library of a name then. Those to which another one
     /// opened before has given its libraries stay as they are, unless these are copies of their own.
     pub(super) fn refuse_mixed(&mut self, wanted: &Wanted<'_>) -> Result<(), GraphError> {
@@ -80,7 +91,10 @@ fn is_same(one: &Module, other: &Module) -> bool {
 /// The same file in the same folder, so that `$ORIGIN` is the same, too.
 fn is_in_place(one: &Module, other: &Module) -> bool {
     let identity = one.image.identity();
-    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
     let is_file = identity.is_some() && identity == other.image.identity();
     is_file && (one.path == other.path || folder(&one.path) == folder(&other.path))
+}
+
+fn folder(path: &Path) -> Option<PathBuf> {
+    path.parent().and_then(|folder| folder.canonicalize().ok())
 }

@@ -206,7 +206,7 @@ impl Chosen {
             return refused(self, reason);
         }
         match self.opener.open(path) {
-            Ok(id) if self.roots.iter().any(|root| root.id == id) => {}
+            Ok(id) if self.roots.iter().any(|root| root.id == id) => self.add_link(id, path),
             Ok(id) => {
                 let closure = self.graph().closure(id);
                 let (path, copies, order) = (path.to_owned(), Vec::new(), Order::ByFirst);

@@ -128,7 +128,7 @@ fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plug
 
 /// Whether a file names `$ORIGIN`, in its search path or in its code. Then what it needs may depend on the folder of the
 /// path by which it is opened.
-fn names_origin(bytes: &[u8]) -> bool {
+pub(super) fn names_origin(bytes: &[u8]) -> bool {
     let mut parts = bytes.split(|&byte| byte == b'$').skip(1);
     parts.any(|part| part.starts_with(b"ORIGIN") || part.starts_with(b"{ORIGIN}"))
 }
