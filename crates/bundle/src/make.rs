@@ -313,7 +313,9 @@ fn with_more(
         warnings.extend(job.carry.left_out.iter().cloned().map(BundleWarning::of));
         warnings.extend(carry::warnings(job.graph, job.options.learnt.as_ref()));
     } else {
-        warnings.extend(job.options.learnt.iter().flat_map(carry::of_launch));
+        let learnt = job.options.learnt.iter();
+        warnings.extend(learnt.clone().flat_map(carry::of_launch));
+        warnings.extend(learnt.filter_map(carry::of_launcher));
     }
     warnings
 }

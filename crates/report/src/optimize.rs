@@ -200,7 +200,9 @@ fn row(
         cells.extend(counts.map(|text| plain(text.or_else(|| dash.clone()))));
     }
     if part != Part::Usage {
-        let kept = variant.keeps_aslr;
+        // A copy of a program at fixed addresses is at fixed addresses, too.
+        let is_fixed = |it: &VariantReport| it.state == VariantState::Baseline && !it.keeps_aslr;
+        let kept = variant.keeps_aslr && !found.variants.iter().any(is_fixed);
         let (tint, text) = if kept { (Tint::Plain, "yes") } else { (Tint::Doubt, "no") };
         cells.push(Cell::new(tint, text));
     }

@@ -106,6 +106,19 @@ fn views() {
 }
 
 #[test]
+fn a_copy_of_a_program_at_fixed_addresses_is_at_fixed_addresses() {
+    let state = VariantState::Baseline;
+    let original =
+        VariantReport { keeps_aslr: false, state, ..measured("default", 1.0, Verdict::Same) };
+    let found = found(vec![original, measured("relr", 0.9, Verdict::Faster)], "relr", None);
+    let text = view(&found, &PLAIN);
+    let rows =
+        text.lines().filter(|line| line.starts_with("  default ") || line.starts_with("  relr "));
+    let told: Vec<&str> = rows.filter_map(|row| row.split_whitespace().last()).collect();
+    assert!(told.contains(&"no") && !told.contains(&"yes"), "{text}");
+}
+
+#[test]
 fn nothing_better() {
     let alone = || vec![measured("default", 1.0, Verdict::Same)];
     assert_snapshot!("optimization_none", fits(&view(&found(alone(), "default", None), &PLAIN)));

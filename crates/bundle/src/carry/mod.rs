@@ -11,4 +11,4 @@ mod warnings;
 pub(crate) use choose::{Carry, choose, is_of_c_library};
 pub use learn::{Learnt, learn};
 pub(crate) use place::{Placed, UNNAMED, changed, is_ours, named, placed, remove_old};
-pub(crate) use warnings::{of_launch, warnings};
+pub(crate) use warnings::{of_launch, of_launcher, warnings};

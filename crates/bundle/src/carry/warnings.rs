@@ -51,6 +51,15 @@ pub(crate) fn of_launch(learnt: &Learnt) -> Vec<BundleWarning> {
     missing.into_iter().chain(failed).map(BundleWarning::of).collect()
 }
 
+/// A bundle merges what its own program opens.
+pub(crate) fn of_launcher(learnt: &Learnt) -> Option<BundleWarning> {
+    let other = learnt.replaced_by.as_ref()?.display();
+    Some(BundleWarning::of(format!(
+        "In this launch, it executes {other} in its own place, and what that loads is not merged: name \
+         that program instead."
+    )))
+}
+
 fn named(paths: &[String]) -> Option<(String, String)> {
     let shown: Vec<&str> = paths.iter().take(NAMED).map(String::as_str).collect();
     let more = paths.len().saturating_sub(shown.len());

@@ -96,9 +96,9 @@ fn remove(folder: &Path) {
 /// Which plug-ins are merged; none where nobody wants any.
 fn chosen(job: &Job<'_>, given: &BTreeSet<WrappedFunction>) -> Result<Option<Chosen>, BundleError> {
     let options = job.options;
-    let learnt = options.learnt.as_ref().map(|learnt| &learnt.libraries);
-    let none = BTreeSet::new();
-    let learnt = learnt.unwrap_or(&none);
+    let learnt = options.learnt.iter();
+    let learnt = learnt.flat_map(|learnt| learnt.libraries.difference(&learnt.of_others));
+    let learnt: BTreeSet<PathBuf> = learnt.cloned().collect();
     let is_wanted = !options.include.is_empty() || !learnt.is_empty();
     if options.check != BundleCheck::Host || !is_wanted {
         return Ok(None);
@@ -108,7 +108,7 @@ fn chosen(job: &Job<'_>, given: &BTreeSet<WrappedFunction>) -> Result<Option<Cho
         told: options.told.as_deref().unwrap_or(job.program),
         environment: job.environment,
         named: &options.include,
-        learnt,
+        learnt: &learnt,
         outside: &options.outside,
         opens: given.contains(&WrappedFunction::Dlopen),
     };

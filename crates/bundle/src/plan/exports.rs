@@ -77,6 +77,7 @@ pub(crate) fn collect<'a>(
         first: FxHashMap::with_capacity_and_hasher(room, FxBuildHasher),
         defaults: FxHashSet::with_capacity_and_hasher(room, FxBuildHasher),
         all: Vec::new(),
+        stubs: FxHashMap::default(),
         work: RelocationWork::default(),
     };
     for member in &layout.members {
@@ -84,7 +85,7 @@ pub(crate) fn collect<'a>(
             exports.consider(member, index, symbol);
         }
     }
-    exports.all
+    exports.all_in_order()
 }
 
 /// Names that references without a version find among these.
@@ -117,6 +118,8 @@ struct Exports<'m, 'a> {
     /// Names that have a definition for references without a version.
     defaults: FxHashSet<&'a [u8]>,
     all: Vec<Export<'a>>,
+    /// Names of the program's stubs of merged functions, and the version that the program asks for.
+    stubs: FxHashMap<&'a [u8], &'a [u8]>,
     work: RelocationWork,
 }
 
@@ -143,6 +146,9 @@ impl<'a> Exports<'_, 'a> {
         if matches!(value, ExportValue::Stub(_)) {
             // Only references to its address mean it: calls look for a definition, also those without a
             // version, and pass it over.
+            if let (ExportVersion::Base, Some(asked)) = (&export.version, asked) {
+                self.stubs.insert(name, &asked.name);
+            }
             return self.all.push(export);
         }
         let first = *self.first.entry(name).or_insert(member.id) == member.id;
@@ -160,6 +166,21 @@ impl<'a> Exports<'_, 'a> {
             self.defaults.insert(name);
         }
         self.add(export);
+    }
+
+    /// A stub has no version, and so references to every version would take it, though the program's is that of one
+    /// version. Definitions of the others come before it.
+    fn all_in_order(mut self) -> Vec<Export<'a>> {
+        let stubs = &self.stubs;
+        if !stubs.is_empty() {
+            self.all.sort_by_key(|export| match &export.version {
+                ExportVersion::Defined(own) => {
+                    stubs.get(export.name).is_none_or(|asked| *asked == own.as_slice())
+                }
+                _ => true,
+            });
+        }
+        self.all
     }
 
     /// For other files of plug-ins.
@@ -239,6 +260,8 @@ impl<'a> Exports<'_, 'a> {
             Some((id, module)) if !self.layout.is_merged(id) => {
                 ExportVersion::Needed(members::name_of(module), version.name.clone())
             }
+            // A stub of a version would hide the function's own definition from those who ask for none.
+            Some(_) if symbol.defined => ExportVersion::Defined(version.name.clone()),
             _ => ExportVersion::Base,
         }
     }

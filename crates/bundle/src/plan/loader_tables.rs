@@ -8,7 +8,7 @@ use image::elf::Loadable;
 use image::elf::loadable::{Class, SymbolKind};
 use image::elf::records::{FileHeader, ProgramHeader, SectionHeader};
 use image::elf::spec;
-use model::Va;
+use model::{FileOffset, Va};
 use std::ops::Range;
 
 /// Sections that linkers make for loaders.
@@ -63,17 +63,17 @@ fn named(image: &Loadable, part: &ProgramHeader) -> Option<Va> {
     let mut all: Vec<&SectionHeader> =
         sections.iter().map(|section| &section.header).filter(is_in).collect();
     all.sort_by_key(|header| header.address);
-    let headers = ProgramHeader::SIZE * image.segments().len();
-    let headers = image.header.programs_at.0 + headers as u64;
-    let begins = part.offset.0 == 0 && image.header.programs_at.0 >= FileHeader::SIZE as u64;
-    let mut end = part.address + headers;
+    let FileOffset(headers_at) = image.header.programs_at;
+    let headers = (ProgramHeader::SIZE * image.segments().len()) as u64;
+    let begins = part.offset == FileOffset::ZERO && headers_at >= FileHeader::SIZE as u64;
+    let mut end = part.address.saturating_add(headers_at.saturating_add(headers));
     let mut named = end;
     for header in all {
         let follows = header.address.0.checked_sub(end.0).is_some_and(|it| it < MOST_BETWEEN);
         if !follows || !KINDS.contains(&header.kind) {
             return None;
         }
-        end = header.address + header.size;
+        end = header.address.saturating_add(header.size);
         if header.kind == spec::SHT_NOTE {
             named = end;
         }
@@ -130,7 +130,7 @@ fn is_read_by_code(image: &Loadable, part: &ProgramHeader, named: Va) -> bool {
 
 /// Whether one of two ranges of addresses has an address of the other; the first may begin before 0.
 fn meets(reached: &Range<u64>, range: &Range<u64>) -> bool {
-    reached.start.wrapping_sub(range.start) < range.end - range.start
+    reached.start.wrapping_sub(range.start) < range.end.saturating_sub(range.start)
         || range.start.wrapping_sub(reached.start) < reached.end.wrapping_sub(reached.start)
 }
 

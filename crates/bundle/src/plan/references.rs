@@ -52,9 +52,33 @@ impl<'a> References<'a> {
         definition: SymbolRef,
     ) -> ReferenceId {
         let image: &'a image::elf::Loadable = member.image;
-        let found = image.symbol(symbol);
-        let name = found.map_or(&b""[..], |symbol| symbol.name);
         let version = version(graph, image, symbol, definition);
+        self.versioned(version, graph, member, symbol, definition)
+    }
+
+    /// The same for one that is bound to this definition or to another one: no file is asked for the version, as each
+    /// may be the one that is not there.
+    pub(crate) fn add_left(
+        &mut self,
+        graph: &'a Graph,
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let version = own_version(member, symbol).map(|version| (None, version));
+        self.versioned(version, graph, member, symbol, definition)
+    }
+
+    fn versioned(
+        &mut self,
+        version: Option<(Option<String>, Vec<u8>)>,
+        graph: &'a Graph,
+        member: &Member<'a>,
+        symbol: SymbolIndex,
+        definition: SymbolRef,
+    ) -> ReferenceId {
+        let image: &'a image::elf::Loadable = member.image;
+        let name = image.symbol(symbol).map_or(&b""[..], |symbol| symbol.name);
         let defined = graph[definition.module].image.symbol(definition.symbol);
         let is_stub = defined.is_some_and(|symbol| !symbol.defined);
         self.refer(Reference { name, version, is_stub }, member, symbol, definition)
@@ -170,4 +194,10 @@ fn version(
         None => members::name_of(definer),
     };
     Some((Some(library), asked.name.clone()))
+}
+
+/// The version that a reference names.
+fn own_version(member: &Member<'_>, symbol: SymbolIndex) -> Option<Vec<u8>> {
+    let (index, _) = member.image.symbol_version(symbol)?;
+    Some(member.image.version(index)?.name.clone())
 }

@@ -1,14 +1,12 @@
 //! Which plug-ins are merged, and with what.
 
-use super::kinds::{self, Kind};
-use super::{stays_loaded, thread_local, unsuitable};
+use super::unsuitable;
 use crate::choose::members;
 use image::elf::Loadable;
-use image::elf::loadable::SymbolBinding;
 use loader::{Environment, Graph, GraphError, Opener, Relocated};
-use model::{ModuleId, SymbolIndex, SymbolRef};
+use model::{ModuleId, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A plug-in that is merged.
@@ -30,10 +28,12 @@ pub(crate) struct Root {
 /// own order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// What more plug-ins need, and so is more basic, comes first.
-    ByUsers,
     /// The group with the module that the plug-in searches first comes first.
     ByFirst,
+    /// What more plug-ins need, and so is more basic, comes first.
+    ByUsers,
+    /// The plug-in's own: groups are divided where modules of others stand between theirs.
+    Own,
 }
 
 /// What is merged into one file.
@@ -99,6 +99,7 @@ impl Chosen {
         for path in wanted.learnt.difference(wanted.named) {
             chosen.add(path, false);
         }
+        chosen.forget_needed(wanted.named);
         chosen.keep_opened();
         chosen.refuse_mixed(wanted)?;
         chosen.refuse_unsuitable(wanted.outside);
@@ -143,7 +144,7 @@ impl Chosen {
     }
 
     /// Those that need the module stay as they are.
-    fn refuse_module(&mut self, module: ModuleId, reason: &str) {
+    pub(super) fn refuse_module(&mut self, module: ModuleId, reason: &str) {
         let meant = self.roots.iter().filter(|root| root.closure.contains(&module));
         for root in meant.map(|root| root.id).collect::<Vec<ModuleId>>() {
             self.refuse(root, reason);
@@ -152,8 +153,10 @@ impl Chosen {
 
     /// A plug-in cannot be opened like this: it is tried in another way, or stays as it is.
     pub(crate) fn retry(&mut self, root: ModuleId, reason: &str) {
-        match self.roots.iter_mut().find(|known| known.id == root) {
-            Some(known) if known.order == Order::ByFirst => known.order = Order::ByUsers,
+        let known = self.roots.iter_mut().find(|known| known.id == root);
+        match known.map(|known| &mut known.order) {
+            Some(order @ Order::ByFirst) => *order = Order::ByUsers,
+            Some(order @ Order::ByUsers) => *order = Order::Own,
             _ => self.refuse(root, reason),
         }
     }
@@ -175,6 +178,11 @@ impl Chosen {
             groups.sort_by_key(|group| std::cmp::Reverse(users(group)));
         }
         groups
+    }
+
+    /// The plug-ins in whose own order groups are searched.
+    pub(super) fn in_own_order(&self) -> impl Iterator<Item = &Root> {
+        self.roots.iter().filter(|root| root.order == Order::Own)
     }
 
     fn add(&mut self, path: &Path, named: bool) {
@@ -214,6 +222,17 @@ impl Chosen {
             }
             Err(error) => refused(self, error.to_string()),
         }
+    }
+
+    /// A library that a launch has opened may find what it needs only through the one that needs it (DT_RPATH): it was
+    /// opened for that.
+    fn forget_needed(&mut self, named: &BTreeSet<PathBuf>) {
+        let modules = self.opener.graph().modules.iter();
+        let loaded: FxHashSet<_> = modules.filter_map(|it| it.image.identity()).collect();
+        let file = |path: &Path| Loadable::open(path).ok()?.identity();
+        self.refused.retain(|(path, _)| {
+            named.contains(path) || file(path).is_none_or(|file| !loaded.contains(&file))
+        });
     }
 
     /// Of what a launch has opened, libraries that others need were opened for those.
@@ -257,94 +276,5 @@ impl Chosen {
             };
             self.refuse(root, &reason);
         }
-    }
-
-    /// Groups of which no two need each other. Plug-ins for which there are none are refused.
-    fn without_cycles(&mut self) -> Vec<Group> {
-        loop {
-            let groups = self.grouped(false);
-            if kinds::cycle(&groups).is_none() {
-                return groups;
-            }
-            let groups = self.grouped(true);
-            let Some(first) =
-                kinds::cycle(&groups).and_then(|group| group.members.first().copied())
-            else {
-                return groups;
-            };
-            self.refuse_module(first, "libraries that need each other would be in different files");
-        }
-    }
-
-    /// `layered`: groups that would need each other are divided.
-    fn grouped(&self, layered: bool) -> Vec<Group> {
-        let pinned = self.pinned();
-        // Plug-ins are apart from what they need: what is not merged may need that, too.
-        let mut groups: BTreeMap<Kind, Vec<ModuleId>> = BTreeMap::new();
-        let beside_threads = thread_local::beside_threads(self.graph(), self.of_program);
-        let graph = self.graph();
-        let mut kinds: BTreeMap<ModuleId, Kind> = BTreeMap::new();
-        for (id, _) in graph.numbered().filter(|(id, _)| self.is_merged(*id)) {
-            let users = self.roots.iter().filter(|root| root.closure.contains(&id));
-            let users: Vec<ModuleId> = users.map(|root| root.id).collect();
-            if !users.is_empty() {
-                let root = self.roots.iter().any(|root| root.id == id).then_some(id);
-                let apart = [pinned.contains(&id), root.is_none() && beside_threads.contains(&id)];
-                kinds.insert(id, Kind { users, root, apart, layer: 0 });
-            }
-        }
-        if layered {
-            kinds::layers(graph, &mut kinds);
-        }
-        for (id, kind) in kinds {
-            groups.entry(kind).or_default().push(id);
-        }
-        let mut groups: Vec<Group> = groups
-            .into_iter()
-            .map(|(Kind { users, .. }, members)| Group {
-                members: self.in_order(&users, members),
-                needs: Vec::new(),
-            })
-            .collect();
-        let of_module: BTreeMap<ModuleId, usize> = groups
-            .iter()
-            .enumerate()
-            .flat_map(|(at, group)| group.members.iter().map(move |&id| (id, at)))
-            .collect();
-        for (at, group) in groups.iter_mut().enumerate() {
-            let mut needs = vec![at];
-            let all = group.members.iter().flat_map(|&member| graph.closure(member));
-            for other in all.filter_map(|module| of_module.get(&module).copied()) {
-                if !needs.contains(&other) {
-                    needs.push(other);
-                }
-            }
-            group.needs = needs;
-        }
-        groups
-    }
-
-    /// As symbols are looked up by the handle of a plug-in.
-    fn in_order(&self, users: &[ModuleId], mut members: Vec<ModuleId>) -> Vec<ModuleId> {
-        let closure = self.roots.iter().find(|root| users.first() == Some(&root.id));
-        let closure = closure.map_or(&[][..], |root| &root.closure);
-        members.sort_by_key(|member| closure.iter().position(|it| it == member));
-        members
-    }
-
-    /// Modules that may stay loaded when nobody has them open any more, and what those need: files that are unloaded
-    /// are not to hold them.
-    fn pinned(&self) -> BTreeSet<ModuleId> {
-        let graph = self.graph();
-        let stays = |image: &Loadable| {
-            let unique = |(_, symbol): (SymbolIndex, image::elf::loadable::Symbol<'_>)| {
-                symbol.defined && symbol.binding == SymbolBinding::Unique
-            };
-            stays_loaded(image) || image.symbols().any(unique)
-        };
-        let own = graph.numbered().skip(self.of_program);
-        own.filter(|(_, module)| stays(&module.image))
-            .flat_map(|(id, _)| graph.closure(id))
-            .collect()
     }
 }

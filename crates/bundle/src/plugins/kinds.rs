@@ -17,6 +17,8 @@ pub(super) struct Kind {
     pub(super) apart: [bool; 2],
     /// As [`layers`] says.
     pub(super) layer: usize,
+    /// As [`divide`] says, for one plug-in after the other.
+    pub(super) runs: Vec<usize>,
 }
 
 /// How often libraries with little room for their storage and others alternate on the way to a module, at most. What
@@ -45,6 +47,21 @@ pub(super) fn layers(graph: &Graph, kinds: &mut BTreeMap<ModuleId, Kind>) {
                 kind.layer = layer;
             }
         }
+    }
+}
+
+/// Modules of one kind are of different kinds if in this order modules of another kind are between them.
+pub(super) fn divide(order: &[ModuleId], kinds: &mut BTreeMap<ModuleId, Kind>) {
+    let merged: Vec<ModuleId> = order.iter().copied().filter(|id| kinds.contains_key(id)).collect();
+    let mut run = 0;
+    let mut runs: BTreeMap<ModuleId, usize> = BTreeMap::new();
+    for (at, id) in merged.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| merged.get(before));
+        run += usize::from(before.is_some_and(|before| kinds.get(before) != kinds.get(id)));
+        runs.insert(*id, run);
+    }
+    for (id, kind) in kinds {
+        kind.runs.push(runs.get(id).copied().unwrap_or_default());
     }
 }
 

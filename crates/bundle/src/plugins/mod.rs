@@ -6,7 +6,8 @@
 //! other plug-in. Groups need each other by DT_NEEDED. The loader does the rest, as for any library: counts, order,
 //! unloading.
 //!
-//! - `choose`: which plug-ins are merged, and in which groups.
+//! - `choose`: which plug-ins are merged.
+//! - `groups`: what is merged into one file.
 //! - `alone`: each of them has the libraries that it has alone.
 //! - `kinds`: what modules of one group have in common.
 //! - `bind`: what each reference is bound to.
@@ -20,6 +21,7 @@ mod alone;
 mod bind;
 mod choose;
 mod file;
+mod groups;
 mod kinds;
 mod place;
 mod prove;

@@ -170,8 +170,11 @@ impl Proof<'_> {
         let known = |at: SymbolRef| members::file_name(&self.chosen.graph()[at.module].path);
         let user = from.map(known).unwrap_or_default();
         let was = was.map_or("nothing".to_owned(), known);
-        let now =
-            now.map_or("nothing".to_owned(), |at| members::file_name(&self.after[at.module].path));
+        let found = |at: SymbolRef| match at.module {
+            ModuleId::PROGRAM => "the bundle".to_owned(),
+            module => members::file_name(&self.after[module].path),
+        };
+        let now = now.map_or("nothing".to_owned(), found);
         format!("the loader would bind {name} of {user} to {now}, and not to {was}")
     }
 

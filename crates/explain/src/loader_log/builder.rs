@@ -142,7 +142,8 @@ impl Builder {
         self.tries.clear();
         self.searched = false;
         self.mapped = None;
-        let path = name.contains('/').then(|| name.to_owned());
+        // The loader expands $ORIGIN later, as bundles call the files of their plug-ins.
+        let path = (name.contains('/') && !name.contains('$')).then(|| name.to_owned());
         let module = self.run.modules.len();
         if let Some(path) = &path {
             self.by_path.insert(path.clone(), module);

@@ -68,6 +68,10 @@ impl<'a> Line<'a> {
         let Some((name, event)) = rest.split_once("];") else { return Line::Other };
         let name = before_namespace(name);
         let event = event.trim_start();
+        // While BY is relocated: it is bound to something in NAME, which is loaded already.
+        if event.ends_with(" (relocation dependency)") {
+            return Line::Other;
+        }
         if let Some(by) = event.strip_prefix("needed by ") {
             Line::Needed { name, by: before_namespace(by) }
         } else if event.starts_with("dynamically loaded by ") {
@@ -115,6 +119,7 @@ mod tests {
             ("calling fini:  [0]", Line::Fini { path: "" }),
             ("calling fini: /lib/libc.so.6 [0]", Line::Fini { path: "/lib/libc.so.6" }),
             ("file=/l.so [0];  destroying link map", Line::Destroy),
+            ("file=/a.so [0];  needed by /b.so [0] (relocation dependency)", Line::Other),
             ("search cache=/etc/ld.so.cache", Line::Other),
             ("entry: 0x00007f  phdr: 0x00007f  phnum:  14", Line::Other),
             ("", Line::Other),

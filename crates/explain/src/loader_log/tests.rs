@@ -140,6 +140,67 @@ fn a_dlopen_inside_an_initializer_interrupts_it() {
 }
 
 #[test]
+fn a_library_bound_to_the_plug_in_that_needs_it_is_mapped_once() {
+    // As numpy's: the library that it needs is bound to something in the plug-in.
+    let text = [
+        "file=libc.so.6 [0];  needed by p [0]",
+        "file=libc.so.6 [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: libc.so.6",
+        "calling init: libc.so.6",
+        "transferring control: p",
+        "file=/z/b.so [0];  dynamically loaded by p [0]",
+        "file=/z/b.so [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "file=liba.so [0];  needed by /z/b.so [0]",
+        "find library=liba.so [0]; searching",
+        "trying file=/y/liba.so",
+        "file=liba.so [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: /y/liba.so",
+        "file=/z/b.so [0];  needed by /y/liba.so [0] (relocation dependency)",
+        "relocation processing: /z/b.so",
+        "calling init: /y/liba.so",
+        "calling init: /z/b.so",
+        "opening file=/z/b.so [0]; direct_opencount=1",
+        "",
+        "calling fini:  [0]",
+    ];
+    let run = &only_run(&text);
+    let late: Vec<&LoggedModule> = run.modules.iter().filter(|module| module.late).collect();
+    let times = |module: &LoggedModule| (module.map, module.relocate, module.init);
+    let [plugin, library] = late[..] else { panic!("{late:?}") };
+    assert_eq!(times(plugin), (Some(3_000), Some(1_000), Some(1_000)));
+    assert_eq!(times(library), (Some(5_000), Some(2_000), Some(1_000)));
+}
+
+#[test]
+fn a_name_with_origin_is_the_file_that_it_leads_to() {
+    let text = [
+        "file=libc.so.6 [0];  needed by p [0]",
+        "file=libc.so.6 [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: libc.so.6",
+        "calling init: libc.so.6",
+        "transferring control: p",
+        "file=$ORIGIN/lib-1/b.so [0];  dynamically loaded by p [0]",
+        "file=$ORIGIN/lib-1/b.so [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: /z/lib-1/b.so",
+        "calling init: /z/lib-1/b.so",
+        "opening file=/z/lib-1/b.so [0]; direct_opencount=1",
+        "",
+        "calling fini:  [0]",
+    ];
+    let run = &only_run(&text);
+    let late: Vec<&LoggedModule> = run.modules.iter().filter(|module| module.late).collect();
+    let [plugin] = late[..] else { panic!("{late:?}") };
+    assert_eq!(plugin.path.as_deref(), Some("/z/lib-1/b.so"));
+    let times = (plugin.map, plugin.relocate, plugin.init);
+    assert_eq!(times, (Some(3_000), Some(1_000), Some(1_000)));
+}
+
+#[test]
 fn a_program_that_changes_its_name_before_it_starts_is_one_module() {
     // A bundle takes its original's name.
     let text = [

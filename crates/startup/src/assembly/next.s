@@ -21,15 +21,14 @@
     jne 1f
     mov rax, [rsp]
     call .Lfind_module
-    jz 1f
+    jz 2f
     push rdx
     xor edx, edx
     call .Lfind_next
     pop rdx
     test rax, rax
     jnz .Lname_stub
-1:  mov rax, [rip + .Ltables + Header_stub_count]
-    test rax, rax
+1:  call .Lmust_see_caller
     jz 2f
     push rax                    # the stack is a multiple of 16 then
     CALL_REAL SLOT_dlsym
@@ -41,24 +40,34 @@
     endbr64
     cmp rdi, -1
     jne 1f
-    test rdx, rdx
-    jz 1f
     mov rax, [rsp]
     call .Lfind_module
+    jz 2f
+    test rdx, rdx
     jz 1f
     push rdx
     call .Lfind_next
     pop rdx
     test rax, rax
     jnz .Lname_stub
-1:  mov rax, [rip + .Ltables + Header_stub_count]
-    test rax, rax
+1:  call .Lmust_see_caller
     jz 2f
-    push rax
+    push rax                    # the stack is a multiple of 16 then
     CALL_REAL SLOT_dlvsym
     pop rcx
     jmp .Lname_stub
 2:  REAL SLOT_dlvsym
+
+# Whether the C library has to see who has called the wrapper: ZF. Where no function has a stub, nothing keeps it from
+# that; a plug-in that is not in this file has a scope of its own for RTLD_DEFAULT. Changes rax, r10 and r11 only.
+.Lmust_see_caller:
+    mov rax, [rip + .Ltables + Header_stub_count]
+    test rax, rax
+    jz .Lreturn
+    test rdi, rdi               # RTLD_DEFAULT
+    jnz .Lreturn
+    mov rax, [rsp + 8]
+    jmp .Lfind_module
 
 # Asks the real function for the name with the handle in rdi.
 .macro ASK_REAL

@@ -142,7 +142,8 @@ impl<'a> ModuleFixups<'_, 'a> {
         let alias = self.layout.aliases.and_then(|aliases| aliases.get(&at));
         let is_left = self.is_left(by, definition);
         let references = &mut self.fixups.references;
-        match alias.filter(|_| !is_left) {
+        match alias {
+            _ if is_left => references.add_left(self.graph, self.member, by, at),
             Some(alias) => references.add_by_alias(alias, self.member, by, at),
             None => references.add(self.graph, self.member, by, at),
         }

@@ -73,7 +73,7 @@ fn plugins(opened: &LateLoading, command: &str) -> String {
     let them = if opened.libraries == 1 { "it" } else { "them" };
     let takes = format!(
         "While it runs, the program opens {libraries}: finding, mapping and relocating {them} takes \
-         about {} of a launch",
+         {} of a launch",
         percent(opened.share)
     );
     match opened.share < WORTH_MERGING {
@@ -89,7 +89,7 @@ fn plugins(opened: &LateLoading, command: &str) -> String {
 fn percent(share: f64) -> String {
     match (share * 100.0).round() {
         whole if whole < 1.0 => "1 % or less".to_owned(),
-        whole => format!("{whole} %"),
+        whole => format!("about {whole} %"),
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
             "While it runs, the program opens 18 libraries: finding, mapping and relocating them \
              takes about 2 % of a launch, and merging them can save no more than that."
         );
-        assert!(told(1, 0.001).contains("relocating it takes about 1 % or less of a launch"));
+        assert!(told(1, 0.001).contains("relocating it takes 1 % or less of a launch"));
         let much = told(300, 0.4);
         assert!(much.contains("about 40 %") && !much.contains("no more"), "{much}");
         assert!(
