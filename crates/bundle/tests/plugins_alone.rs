@@ -109,6 +109,36 @@ fn plugins_with_different_libraries_of_one_name() {
     assert_eq!(told(&made.run, &[two, one], at).1, told(program, &[two, one], at).1);
 }
 
+/// As wheels of Python have them. A library that asks where it is may do something else there.
+#[test]
+fn plugins_with_copies_of_one_library() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    same_names(at, ["a", "b"]);
+    let [one, two] = ["a/plugin.so", "b/plugin.so"].map(Path::new);
+    let [part, copy] = ["a/libdep.so", "b/libdep.so"].map(|name| at.join(name));
+    std::fs::copy(&part, &copy).unwrap();
+    let made = bundle(&case, &[one, two]);
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    for files in [vec![one], vec![two], vec![two, one]] {
+        let (found, expected) = (told(&made.run, &files, at), told(program, &files, at));
+        assert_eq!((found.1.as_str(), found.2.as_str()), (expected.1.as_str(), "1"));
+    }
+    // The copy is looked at, too.
+    std::fs::write(at.join("other"), std::fs::read(&part).unwrap()).unwrap();
+    std::fs::rename(at.join("other"), &copy).unwrap();
+    assert_eq!(told(&made.run, &[two], at).2, "0");
+    assert_eq!(told(&made.run, &[one], at).2, "1");
+    let cc = testkit::tool("gcc").unwrap();
+    let asks = "int dladdr(const void *, void *); long about[4];
+        int dep(void) { return dladdr((void *)dep, about) ? 5 : 6; }";
+    let flags = ["-shared", "-fPIC", "-w", "-Wl,-soname,libdep.so"];
+    testkit::compile(&cc, &at.join("a"), "libdep.so", asks, &flags);
+    std::fs::copy(&part, &copy).unwrap();
+    let warnings = bundle(&case, &[one, two]).manifest.warnings;
+    assert!(warnings.len() == 1 && warnings[0].contains("b/libdep.so only if"), "{warnings:?}");
+}
+
 /// By a path through another folder, `$ORIGIN` is that folder.
 #[test]
 fn a_plugin_by_links_in_other_folders() {
@@ -124,8 +154,10 @@ fn a_plugin_by_links_in_other_folders() {
     let work = "int work(void) { static int calls; return ++calls; }";
     testkit::compile(&cc, at, "a/plain.so", work, &["-shared", "-fPIC"]);
     std::os::unix::fs::symlink("../a/plain.so", at.join("b/plain.so")).unwrap();
-    let made = bundle(&case, &["a/plugin.so", "a/plain.so"].map(Path::new));
-    assert_eq!(made.manifest.warnings, [""; 0]);
+    let told_of = ["a/plugin.so", "a/plain.so", "a/link.so", "b/link.so", "b/plain.so"];
+    let made = bundle(&case, &told_of.map(Path::new));
+    let [warning] = &made.manifest.warnings[..] else { panic!("{:?}", made.manifest.warnings) };
+    assert!(warning.contains("b/link.so is not merged") && warning.contains("another folder"));
     let cases: [(&[&str], &str); 7] = [
         (&["a/plugin.so", "b/plugin.so", "b/link.so"], "1"),
         (&["a/link.so"], "1"),

@@ -18,6 +18,8 @@ pub(crate) struct Root {
     named: bool,
     /// What it needs, itself first, in the order in which symbols are looked up.
     pub(crate) closure: Vec<ModuleId>,
+    /// Opened alone it has these, which are copies of what it has here.
+    pub(crate) copies: Vec<PathBuf>,
     /// In which order its groups are searched.
     order: Order,
 }
@@ -212,11 +214,11 @@ impl Chosen {
             return refused(self, reason);
         }
         match self.opener.open(path) {
-            Ok(id) if self.roots.iter().any(|root| root.id == id) => {}
+            Ok(id) if self.roots.iter().any(|root| root.id == id) => self.add_link(id, path),
             Ok(id) => {
                 let closure = self.graph().closure(id);
-                let order = Order::ByFirst;
-                self.roots.push(Root { id, path: path.to_owned(), named, closure, order });
+                let (path, copies, order) = (path.to_owned(), Vec::new(), Order::ByFirst);
+                self.roots.push(Root { id, path, named, closure, copies, order });
             }
             Err(error) => refused(self, error.to_string()),
         }

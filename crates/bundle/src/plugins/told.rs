@@ -109,7 +109,8 @@ fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plug
     let Expected::File(identity) = record(path)?.expected else { return Ok(None) };
     let closure = root.map_or(&[][..], |root| &root.closure);
     let opened = closure.iter().filter(|id| id.index() >= chosen.of_program);
-    let paths: BTreeSet<&PathBuf> = opened.map(|id| &graph[*id].path).collect();
+    let copies = root.iter().flat_map(|root| &root.copies);
+    let paths: BTreeSet<&PathBuf> = opened.map(|id| &graph[*id].path).chain(copies).collect();
     let alias = match root {
         Some(_) => None,
         None => Some(path.as_os_str().to_owned()),
@@ -127,7 +128,7 @@ fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plug
 
 /// Whether a file names `$ORIGIN`, in its search path or in its code. Then what it needs may depend on the folder of the
 /// path by which it is opened.
-fn names_origin(bytes: &[u8]) -> bool {
+pub(super) fn names_origin(bytes: &[u8]) -> bool {
     let mut parts = bytes.split(|&byte| byte == b'$').skip(1);
     parts.any(|part| part.starts_with(b"ORIGIN") || part.starts_with(b"{ORIGIN}"))
 }
