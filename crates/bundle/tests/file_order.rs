@@ -11,7 +11,7 @@ const PAGE: u64 = 4096;
 /// Libraries, pages of program headers then, and the pages at which the dynamic table and the table of versions
 /// that are needed begin.
 const PROGRAMS: [(usize, u64, u64, Option<u64>); 3] =
-    [(2, 1, 1, None), (30, 2, 4, Some(20)), (120, 6, 20, Some(80))];
+    [(2, 1, 1, None), (30, 2, 4, Some(20)), (90, 6, 20, Some(80))];
 
 #[test]
 fn what_is_touched_first_begins_a_portion_of_read_ahead() {

@@ -226,8 +226,7 @@ pub struct BundledModule {
     pub bytes: u64,
     /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,
-    /// Where it begins, from the beginning of the bundle in memory, tables that stand elsewhere not counted; none
-    /// where it stays outside.
+    /// Where it begins, from the beginning of the bundle in memory; none where it stays outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// Why it stays outside.

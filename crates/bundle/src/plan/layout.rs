@@ -1,17 +1,15 @@
 //! Where everything is in memory: addresses in the bundle, before it is moved.
 //!
 //! ```text
-//! headers │ program │ library │ library │ … │ their tables │ preamble │ own data │ tables
+//! file and program headers │ program │ library │ library │ … │ preamble │ own data │ tables
 //! ```
 //!
-//! Distances within a module are kept, so that no instruction changes, but for tables that a library begins
-//! with and that no instruction knows. The program headers are
+//! Distances within a module are kept, so that no instruction changes. The program headers are
 //! right behind the file header, as GNU strip puts them nowhere else. In the file the modules lie as
 //! they do in memory, but for whole large pages between them.
 
 use crate::choose::members::Membership;
 use crate::error::DeclineReason;
-use crate::plan::loader_tables::{self, LoaderTables};
 use crate::plan::member::Member;
 use crate::plan::parts::{join, mapped_parts, spare_headers};
 use crate::plan::tls::TlsLayout;
@@ -21,7 +19,6 @@ use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
 use loader::{Graph, Module};
 use model::{BundleVa, FileOffset, ModuleId, SymbolRef, Va};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Smallest unit of a mapping.
@@ -29,9 +26,9 @@ pub(crate) const PAGE: u64 = 4096;
 /// Unit of large pages: the kernel maps as much of a file at once where its place in the file is the same
 /// modulo this as its address.
 pub(crate) const LARGE_PAGE: u64 = os::large_pages::BYTES;
-/// Program headers besides those of the modules: five that are loaded, and those that tell where
+/// Program headers besides those of the modules: four that are loaded, and those that tell where
 /// something is.
-pub(super) const OWN_HEADERS: usize = 13;
+pub(super) const OWN_HEADERS: usize = 12;
 
 /// Kernels map nothing below (vm.mmap_min_addr).
 const LOWEST: u64 = 0x1_0000;
@@ -85,19 +82,6 @@ pub(crate) struct Layout<'a> {
     copies_large_pages: bool,
 }
 
-/// Sets the tables of libraries apart that no instruction knows; never those of the first module.
-fn take_tables(
-    merged: &[(ModuleId, &Module)],
-    parts: &mut [Vec<ProgramHeader>],
-) -> Vec<Option<ProgramHeader>> {
-    let all = merged.par_iter().zip(parts).enumerate();
-    let all = all.map(|(at, ((_, module), parts))| match at {
-        0 => None,
-        _ => loader_tables::take(&module.image, parts),
-    });
-    all.collect()
-}
-
 fn have_large_pages<'p>(mut parts: impl Iterator<Item = &'p ProgramHeader>) -> bool {
     parts.any(|part| part.flags & spec::PF_W == 0 && part.file_size >= 2 * LARGE_PAGE)
 }
@@ -132,7 +116,6 @@ impl<'a> Layout<'a> {
         let merged: Vec<(ModuleId, &Module)> = merged.map(|id| (id, &graph[id])).collect();
         let mut parts: Vec<Vec<ProgramHeader>> =
             merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
-        let tables = take_tables(&merged, &mut parts);
         let joined = join(&mut parts)?;
         // Where it moves, constants are relocated at every start.
         let is_fixed = bases.unmoved || bases.low > BundleVa::ZERO;
@@ -165,23 +148,7 @@ impl<'a> Layout<'a> {
             layout.of_module[id.index()] = Some(at);
             layout.place(id, module, parts, base, bases.libraries);
         }
-        for (at, part) in tables.into_iter().enumerate() {
-            layout.place_tables(at, part);
-        }
         Ok(layout)
-    }
-
-    /// Behind all that has its place.
-    fn place_tables(&mut self, at: usize, part: Option<ProgramHeader>) {
-        let Some((part, member)) = part.zip(self.members.get_mut(at)) else { return };
-        let from = page_start(part.address.0);
-        let base = self.end.0.wrapping_sub(from);
-        let free = self.file_end.0.wrapping_sub(from);
-        let file_base = same_modulo(free, base.wrapping_sub(self.low.0), self.unit);
-        member.tables = Some(LoaderTables { part, base, file_base });
-        self.end = aligned(member.moved(part.address) + part.memory_size, PAGE);
-        let file_end = member.offset(part.address) + part.file_size;
-        self.file_end = FileOffset(align_up(file_end.0, PAGE));
     }
 
     fn place(
@@ -211,9 +178,8 @@ impl<'a> Layout<'a> {
             (base, same_modulo(free, base.wrapping_sub(self.low.0), unit.max(self.unit)))
         };
         let (image, tls) = (&module.image, self.tls.starts[at]);
-        let (tables, constant) = (None, false);
         let member =
-            Member { id, module, image, base, file_base, low, tls, parts, tables, constant };
+            Member { id, module, image, base, file_base, low, tls, parts, constant: false };
         self.end = aligned(member.end(), PAGE);
         self.file_end = FileOffset(align_up(member.offset(file_end.unwrap_or(low)).0, PAGE));
         if let Some(libraries) = libraries.filter(|_| at == 0) {
@@ -248,11 +214,6 @@ impl<'a> Layout<'a> {
     /// Address of the preamble.
     pub(crate) fn preamble(&self) -> BundleVa {
         self.end
-    }
-
-    /// The tables of libraries that stand behind all modules.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (&Member<'a>, &ProgramHeader)> {
-        self.members.iter().filter_map(|member| Some((member, &member.tables.as_ref()?.part)))
     }
 
     /// The program, which is merged in every bundle; in a file of plug-ins the first module.

@@ -1,6 +1,5 @@
 //! A module that is merged, and where its addresses are in the bundle.
 
-use crate::plan::loader_tables::LoaderTables;
 use image::elf::Loadable;
 use image::elf::records::ProgramHeader;
 use loader::Module;
@@ -22,8 +21,6 @@ pub(crate) struct Member<'a> {
     pub(crate) tls: TlsOffset,
     /// Parts that are mapped, at their own addresses.
     pub(crate) parts: Vec<ProgramHeader>,
-    /// The part before these, where it stands apart.
-    pub(crate) tables: Option<LoaderTables>,
     /// What becomes read-only once it is relocated is never written to, and is mapped read-only.
     pub(crate) constant: bool,
 }
@@ -31,14 +28,12 @@ pub(crate) struct Member<'a> {
 impl Member<'_> {
     /// An own address as one of the bundle.
     pub(crate) fn moved(&self, address: Va) -> BundleVa {
-        let tables = self.tables.as_ref().filter(|tables| tables.part.holds(address));
-        BundleVa(tables.map_or(self.base, |tables| tables.base).wrapping_add(address.0))
+        BundleVa(self.base.wrapping_add(address.0))
     }
 
     /// Where an own address is in a file in which nothing but headers comes first.
     pub(super) fn offset(&self, address: Va) -> FileOffset {
-        let tables = self.tables.as_ref().filter(|tables| tables.part.holds(address));
-        FileOffset(tables.map_or(self.file_base, |tables| tables.file_base).wrapping_add(address.0))
+        FileOffset(self.file_base.wrapping_add(address.0))
     }
 
     /// Its first page.

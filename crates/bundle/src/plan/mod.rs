@@ -11,7 +11,6 @@ pub(crate) mod idle;
 pub(crate) mod initializers;
 pub(crate) mod layout;
 pub(crate) mod loader_names;
-mod loader_tables;
 pub(crate) mod member;
 pub(crate) mod outside;
 pub(crate) mod own_data;

@@ -170,11 +170,12 @@ fn mapped(whole: &Whole<'_>) -> Vec<Mapped> {
     let headers = layout.program().start() - layout.low;
     let behind = |extent: Extent| (order.of_own(plan, extent.start), extent);
     let mut all = vec![(FileOffset::ZERO, Extent { start: layout.low, size: headers })];
-    let parts = layout.members.iter().flat_map(|one| one.parts.iter().map(move |part| (one, part)));
-    all.extend(parts.chain(layout.tables()).map(|(member, part)| {
-        let start = member.moved(part.address);
-        (order.of_member(member, part.address), Extent { start, size: part.file_size })
-    }));
+    for member in &layout.members {
+        all.extend(member.parts.iter().map(|part| {
+            let start = member.moved(part.address);
+            (order.of_member(member, part.address), Extent { start, size: part.file_size })
+        }));
+    }
     all.push(behind(own.reserved.preamble));
     all.push(behind(own.extent()));
     all.push(behind(Extent { start: own.end, size: end - own.end }));

@@ -204,14 +204,14 @@ fn loaded(own: &Own<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let load = spec::PT_LOAD;
     let Own { plan, order } = own;
     let data = &plan.own;
-    let members = plan.layout.members.iter();
-    let parts = members.flat_map(|member| member.parts.iter().map(move |part| (member, part)));
-    let parts = parts.chain(plan.layout.tables()).map(|(member, part)| {
-        let memory = Extent { start: member.moved(part.address), size: part.memory_size };
-        let offset = order.of_member(member, part.address);
-        let alignment = part.alignment.max(PAGE);
-        let header = plain(load, part.flags, memory, offset, alignment);
-        ProgramHeader { file_size: part.file_size, ..header }
+    let parts = plan.layout.members.iter().flat_map(|member| {
+        member.parts.iter().map(|part| {
+            let memory = Extent { start: member.moved(part.address), size: part.memory_size };
+            let offset = order.of_member(member, part.address);
+            let alignment = part.alignment.max(PAGE);
+            let header = plain(load, part.flags, memory, offset, alignment);
+            ProgramHeader { file_size: part.file_size, ..header }
+        })
     });
     let mut all: Vec<ProgramHeader> = parts.collect();
     let executable = spec::PF_R | spec::PF_X;

@@ -37,25 +37,7 @@ pub(crate) fn of_members(layout: &Layout<'_>, order: &FileOrder) -> Vec<Section>
             of_part(member, part, (offset, &suffix), &mut sections);
         }
     }
-    sections.extend(of_tables(layout, order));
     sections
-}
-
-/// The tables of all libraries that stand behind the modules.
-fn of_tables(layout: &Layout<'_>, order: &FileOrder) -> Option<Section> {
-    let (member, first) = layout.tables().next()?;
-    let (of_last, last) = layout.tables().last()?;
-    let address = member.moved(first.address);
-    let header = SectionHeader {
-        kind: spec::SHT_PROGBITS,
-        flags: spec::SHF_ALLOC,
-        address: Va(address.0),
-        offset: order.of_member(member, first.address),
-        size: of_last.moved(last.address) + last.memory_size - address,
-        alignment: 1,
-        ..SectionHeader::default()
-    };
-    Some(Section { name: ".rodata.headstart.libraries".to_owned(), header })
 }
 
 fn of_part(

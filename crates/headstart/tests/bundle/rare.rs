@@ -93,10 +93,10 @@ fn crowd(place: &Place, count: usize) -> PathBuf {
 #[test]
 fn more_segments_than_kernels_take() {
     let Some(place) = Place::new() else { return };
-    let said = place.same(&crowd(&place, 420));
+    let said = place.same(&crowd(&place, 300));
     assert!(said.contains("One file can have only 1,170 segments"), "{said}");
     let done = command(&place.path("out/run")).output_when_free();
-    assert_eq!(done.stdout, b"420\n");
+    assert_eq!(done.stdout, b"300\n");
 }
 
 #[test]
