@@ -78,12 +78,16 @@ fn work(lines: &[String], what: &str) {
         command.env("HOME", folder.path()).env_remove("XDG_DATA_HOME");
         // Cargo sets it.
         command.env_remove("LD_LIBRARY_PATH");
-        let output = command.output().unwrap();
-        let said = format!("{}{}", stdout(&output), stderr(&output));
-        if output.status.code() == Some(1) && said.contains("is not measurably faster") {
-            // On a busy machine what a bundle of a small program saves is not seen. Nothing is installed then.
-            return;
-        }
+        let mut attempts = 0;
+        let (output, said) = loop {
+            let output = command.output().unwrap();
+            let said = format!("{}{}", stdout(&output), stderr(&output));
+            attempts += 1;
+            // On a busy machine a measurement does not always show what a bundle of a small program saves.
+            if attempts == 5 || !said.contains("is not measurably faster") {
+                break (output, said);
+            }
+        };
         assert!(output.status.success(), "{what}: {line}: {:?}\n{said}", output.status.code());
     }
 }
