@@ -94,10 +94,20 @@ pub enum BundleError {
     /// What a launch reads cannot be recorded.
     #[error(transparent)]
     NotRecorded(os::LaunchError),
+    /// The kernel does not map what a bundle asks for at its start.
+    #[error(
+        "nothing was made: this system does not map pages of several places with one system call \
+         (process_madvise: {0}), which takes Linux 6.15 or later and no filter that forbids it"
+    )]
+    NotPopulated(std::io::Error),
     /// The launch that was to be recorded did not end well, or nothing of it is known.
     #[error(
         "the launch that was to be recorded {what}, so the bundle that is in {} {}", .folder.display(),
-        if *.kept { "was not replaced" } else { "now reads nothing ahead" }
+        match (*.kept, *.read_ahead) {
+            (true, _) => "was not replaced",
+            (false, true) => "now reads nothing ahead",
+            (false, false) => "now maps nothing at once",
+        }
     )]
     LaunchNotRecorded {
         /// What became of it.
@@ -106,6 +116,8 @@ pub enum BundleError {
         folder: PathBuf,
         /// It is the one that was there before.
         kept: bool,
+        /// What is read ahead was to be recorded, with whatever else.
+        read_ahead: bool,
     },
     /// A file of the bundle cannot be written.
     #[error("{} cannot be written: {}", path.display(), unwritten(path, source))]

@@ -41,7 +41,7 @@ pub use filled::fills_table;
 pub use make::{BundleOptions, Made, RUN, make};
 pub use prove::{kept_files, original, sources};
 pub use read_ahead::PagesAhead;
-pub use recorded::make_recorded;
+pub use recorded::{BundleRecording, make_recorded};
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use start::{stale, used};
 pub use toolchain::{

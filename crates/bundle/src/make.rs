@@ -31,7 +31,7 @@ use files::Draft;
 use job::Job;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
-use model::bundle::{BundleCheck, BundleFigures, BundleManifest, CarriedFile};
+use model::bundle::{BundleCheck, BundleFigures, BundleManifest, BundlePopulate, CarriedFile};
 use model::toolchain::ToolPart;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -56,6 +56,8 @@ pub struct BundleOptions {
     pub read_ahead: Option<PagesAhead>,
     /// What it will be read from then; otherwise as the recording shows it.
     pub disk: Option<Disk>,
+    /// What it maps at once at every start.
+    pub populate: Option<BundlePopulate>,
     /// What the environment will tell the loader at a start; otherwise as now.
     pub environment: Option<Box<Environment>>,
     /// What it looks at when it is started.
@@ -276,6 +278,7 @@ fn proved(
             include: included(job, plugins),
             plugins: plugins.described()?,
             read_ahead: tables.read_ahead.clone(),
+            populate: options.populate.clone(),
             ..manifest?
         },
         warnings,

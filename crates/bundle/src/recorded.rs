@@ -1,7 +1,10 @@
-//! A bundle that reads ahead what a launch of the bundle itself touches.
+//! A bundle that was launched once while it was made: it reads ahead what that launch read, or maps at once what
+//! that had in memory.
 //!
 //! It is made once to be launched, and again with what was learned. A bundle that is there already stays
 //! until the second is whole: the first is made beside it.
+
+mod launch;
 
 use crate::error::BundleError;
 use crate::make::{self, BundleOptions, Made, RUN};
@@ -11,31 +14,41 @@ use crate::write::manifest::{MANIFEST, PENDING};
 use crate::write::ownership::Owned;
 use crate::write::spare::SPARE;
 use crate::write::workplace::Workplace;
-use model::text::name;
-use model::{Command, Ending};
-use os::attend::AttendOptions;
-use os::file_pages::{HeldFiles, PagesRequest};
+use launch::{Learned, NoRecord};
+use model::Command;
+use model::bundle::BundlePopulate;
 use std::path::{Path, PathBuf};
 
 /// Name of the folder in that of a bundle where the next one is made to be launched.
 const BESIDE: &str = ".headstart.next";
 
-/// Makes a bundle as [`make::make`] does, records what a cold launch of it, as `command` is one of the
-/// program, touches, and makes it again so that it reads that ahead. Nothing of the launch is shown.
+/// What is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BundleRecording {
+    /// What a cold launch reads, to be read ahead; for root alone.
+    pub read_ahead: bool,
+    /// What a warm launch has in memory at its end, to be mapped at once.
+    pub populate: bool,
+}
+
+/// Makes a bundle as [`make::make`] does, records a launch of it, as `command` is one of the program, and makes it
+/// again with what was learned. Nothing of the launch is shown.
 ///
 /// # Errors
-/// As for [`make::make`]; or the pages of a launch cannot be recorded: for everybody but root, and then
-/// nothing was made; or because the launch failed. Then a bundle that was there is kept, and where there
-/// was none the new one reads nothing ahead.
+/// As for [`make::make`]; or a launch cannot be recorded, and then nothing was made; or because the launch failed. Then
+/// a bundle that was there is kept, and where there was none the new one has nothing of what was to be recorded.
 pub fn make_recorded(
     program: &Path,
     command: &Command,
     folder: &Path,
-    options: &BundleOptions,
+    (options, what): (&BundleOptions, BundleRecording),
 ) -> Result<Made, BundleError> {
-    os::file_pages::permitted().map_err(BundleError::NotRecorded)?;
+    launch::permitted(what)?;
     let workplace = Workplace::enter(folder);
     let owned = Owned::of(folder, Some(program))?;
+    if options.tool.is_none() {
+        owned.is_no_tool()?;
+    }
     let beside = owned.has_bundle().then(|| Beside::make(folder, program)).transpose()?;
     let command = |program: &Path| {
         let named = std::iter::once(program.as_os_str().to_owned());
@@ -43,34 +56,41 @@ pub fn make_recorded(
         Command { argv, program: program.to_owned(), ..command.clone() }
     };
     let line = command(program).line();
-    let nothing = Some(PagesAhead::nothing(&line));
-    let first = BundleOptions { read_ahead: nothing, ..options.clone() };
+    let nothing = Learned {
+        read_ahead: what.read_ahead.then(|| PagesAhead::nothing(&line)),
+        populate: what.populate.then(|| BundlePopulate {
+            command: line.clone(),
+            shared: Vec::new(),
+            copied: Vec::new(),
+        }),
+    };
     let (place, owned_there) = match &beside {
         Some(beside) => (&*beside.folder, &beside.owned),
         None => (folder, &owned),
     };
+    let first = nothing.with(options);
     let made = make::make_at((&workplace, owned_there), program, place, &first)?;
     let run = made.run.canonicalize().map_err(|error| BundleError::io(&made.run, error))?;
-    let recorded = recorded(&command(&run), &line, &run);
+    let recorded = launch::recorded(&command(&run), &line, &run, what);
     let kept = beside.is_some();
     drop(beside);
-    let last = |read_ahead| {
+    let last = |learned: Learned| {
         let owned = Owned::of(folder, Some(program))?;
-        let last = BundleOptions { read_ahead, ..options.clone() };
-        make::make_at((&workplace, &owned), program, folder, &last)
+        make::make_at((&workplace, &owned), program, folder, &learned.with(options))
     };
     let error = match recorded {
-        Ok(read_ahead) => return last(Some(read_ahead)),
+        Ok(learned) => return last(learned),
         Err(error) => error,
     };
     if !kept {
         // Nothing that was not recorded may look as if it were.
-        last(None)?;
+        last(Learned::default())?;
     }
     Err(match error {
         NoRecord::Refused(error) => BundleError::NotRecorded(error),
-        NoRecord::Launch(what) => {
-            BundleError::LaunchNotRecorded { what, folder: folder.to_owned(), kept }
+        NoRecord::Launch(found) => {
+            let (folder, read_ahead) = (folder.to_owned(), what.read_ahead);
+            BundleError::LaunchNotRecorded { what: found, folder, kept, read_ahead }
         }
     })
 }
@@ -113,45 +133,4 @@ impl Drop for Beside {
         }
         let _ = std::fs::remove_dir(&self.folder);
     }
-}
-
-/// Why there is no record of a launch.
-enum NoRecord {
-    Refused(os::LaunchError),
-    /// What became of the launch, in words.
-    Launch(String),
-}
-
-/// Records a cold launch of the bundle `run`.
-fn recorded(command: &Command, line: &str, run: &Path) -> Result<PagesAhead, NoRecord> {
-    let attend = AttendOptions { cpu: Some(os::host::quiet_cpu()), ..AttendOptions::default() };
-    let files = os::cache::mapped_files(command, &attend).map_err(NoRecord::Refused)?;
-    let request = PagesRequest {
-        until: model::Until::Exit,
-        first: None,
-        with_read_ahead: false,
-        held: HeldFiles::Used,
-        options: attend,
-    };
-    let pages = os::file_pages::record(command, &files.files, &request);
-    let pages = pages.map_err(NoRecord::Refused)?;
-    let ending = match pages.ending {
-        // What a program means by its exit code is its own affair.
-        Ending::Code(_) => None,
-        Ending::TimedOut => Some("did not end within a minute".to_owned()),
-        other => Some(other.words()),
-    };
-    if os::interrupt::requested() {
-        return Err(NoRecord::Launch("was interrupted".to_owned()));
-    }
-    if let Some(what) = ending {
-        return Err(NoRecord::Launch(what));
-    }
-    let own = pages.files.iter().find(|file| Path::new(&name(&file.path)) == run);
-    if let Some(model::Reading::Unavailable { reason, .. }) = own.map(|file| &file.touched) {
-        let what = format!("could not be recorded, as its pages are not known: {reason}");
-        return Err(NoRecord::Launch(what));
-    }
-    let ended = (pages.ending != Ending::Code(0)).then(|| pages.ending.words());
-    Ok(PagesAhead { ended, ..PagesAhead::of_pages(&pages, line, run) })
 }

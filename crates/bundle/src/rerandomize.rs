@@ -64,7 +64,8 @@ fn rerandomized(folder: &Path) -> Result<Rerandomized, BundleError> {
         // The program itself cannot move, and what is around it would be at other distances.
         let path = manifest.path();
         let read_ahead = manifest.read_ahead.as_ref().and_then(|said| PagesAhead::kept(&run, said));
-        let options = BundleOptions { read_ahead, ..manifest::options(&manifest) };
+        let populate = manifest.populate.clone();
+        let options = BundleOptions { read_ahead, populate, ..manifest::options(&manifest) };
         make::make_at((&workplace, &owned), &path, folder, &options)?;
         let libraries = Loadable::open(&run)?;
         return Ok(Rerandomized { from, to: low(&libraries), words: None });

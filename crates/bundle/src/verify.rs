@@ -53,6 +53,8 @@ pub struct MakeAgain {
     /// The launch of which it reads ahead what that touched, as one would type it. There has to be a
     /// recording of it.
     pub reads_ahead: Option<String>,
+    /// The launch whose pages it maps at once, as one would type it.
+    pub populates: Option<String>,
     /// The folder, if not a new one.
     pub folder: Option<PathBuf>,
 }
@@ -60,12 +62,18 @@ pub struct MakeAgain {
 /// How the bundle in `folder` was made, to make it again in the same way; none where it does not say so.
 pub fn made(folder: &Path) -> Option<MakeAgain> {
     let manifest = manifest::read(&manifest::own_folder(folder)).ok()?;
-    Some(MakeAgain {
+    Some(again(&manifest, Some(folder.to_owned())))
+}
+
+/// How a bundle with this manifest was made.
+fn again(manifest: &BundleManifest, folder: Option<PathBuf>) -> MakeAgain {
+    MakeAgain {
         program: manifest.path(),
-        options: manifest::options(&manifest),
+        options: manifest::options(manifest),
         reads_ahead: manifest.read_ahead.as_ref().map(|said| said.command.clone()),
-        folder: Some(folder.to_owned()),
-    })
+        populates: manifest.populate.as_ref().map(|said| said.command.clone()),
+        folder,
+    }
 }
 
 /// Looks at every file of the bundle in `folder`, by its content, and at what the bundle looks at
@@ -132,6 +140,7 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         instead,
         read_ahead,
         not_read_ahead,
+        populate: manifest.populate,
         large_pages,
         remedy: Some(remedy).filter(|_| !is_right),
         changes,
@@ -313,9 +322,7 @@ fn remedy(
     let changed_here = whole && !stale && start != Starts::Unknown;
     if changed_here && !carry::changed(folder, manifest).is_empty() {
         let remedy = format!("Move the folder lib-… in {out} away, and make the bundle again");
-        let reads_ahead = manifest.read_ahead.as_ref().map(|said| said.command.clone());
-        let (options, folder) = (manifest::options(manifest), Some(folder.to_owned()));
-        return (remedy, Some(MakeAgain { program, options, reads_ahead, folder }));
+        return (remedy, Some(again(manifest, Some(folder.to_owned()))));
     }
     if changed_here {
         return (format!("Remove what was changed in {out}; the bundle itself is right."), None);
@@ -331,9 +338,7 @@ fn remedy(
             Some(folder.to_owned()),
         )
     };
-    let reads_ahead = manifest.read_ahead.as_ref().map(|said| said.command.clone());
-    let options = manifest::options(manifest);
-    (remedy.to_owned(), Some(MakeAgain { program, options, reads_ahead, folder }))
+    (remedy.to_owned(), Some(again(manifest, folder)))
 }
 
 fn nothing_starts(folder: &Path, program: &Path) -> String {

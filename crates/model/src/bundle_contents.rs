@@ -129,6 +129,16 @@ pub struct BundleMemory {
     pub copied: Vec<Range<FileOffset>>,
 }
 
+/// Pages of a file that a process has in memory, as ranges of the file in order of addresses. What lies in a
+/// file twice may be there twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImagePages {
+    /// Pages that it shares with the file.
+    pub shared: Vec<Range<FileOffset>>,
+    /// Pages that it has copies of.
+    pub copied: Vec<Range<FileOffset>>,
+}
+
 /// A step of a bundle's start, or of its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

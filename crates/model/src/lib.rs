@@ -61,7 +61,7 @@ pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
 pub use around::{Hooks, OutputTo, Streams};
 pub use bundle_contents::{
     BundleContents, BundleDifference, BundleFinish, BundleMemory, BundlePart, BundleStart,
-    PartWork, StartStep,
+    ImagePages, PartWork, StartStep,
 };
 pub use bundle_remains::{BundleRemains, CopiedPages, LibraryRemains};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};

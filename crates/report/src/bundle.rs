@@ -6,10 +6,14 @@ use crate::CommandWords;
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
 use model::bundle::{
-    BundleCheck, BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, Starts,
+    BundleCheck, BundleFigures, BundleManifest, BundlePopulate, BundleReadAhead,
+    BundleVerification, Starts,
 };
 use model::{LargePages, Reading, RecordingMode};
 use stale::{is_only_beside, stale};
+
+/// Bytes of a page of a bundle.
+const PAGE_BYTES: u64 = 4096;
 
 /// The terminal view of a bundle that was made just now.
 /// `run` is what to start.
@@ -46,6 +50,9 @@ pub fn made(
     }
     if let Some(ahead) = &manifest.read_ahead {
         view += &(style.wrap(&read_ahead(ahead, style), 0) + "\n");
+    }
+    if let Some(populate) = &manifest.populate {
+        view += &(style.wrap(&self::populate(populate, style), 0) + "\n");
     }
     for module in &manifest.modules {
         let Some(reason) = &module.outside else { continue };
@@ -131,6 +138,24 @@ fn read_ahead(ahead: &BundleReadAhead, style: &Style) -> String {
     )
 }
 
+/// What is mapped at once, where that is known from, and what it costs.
+fn populate(populate: &BundlePopulate, style: &Style) -> String {
+    let (_, copied) = populate.pages();
+    let launch = style.terminal(&populate.command);
+    let costs = match copied {
+        0 => String::new(),
+        _ => format!(
+            ", and copies {} of them, so another start may have up to {} of private memory that it \
+             does not use",
+            plural(copied, "page", "pages"),
+            model::figures::bytes(copied.saturating_mul(PAGE_BYTES)),
+        ),
+    };
+    format!(
+        "At every start, the kernel maps at once the pages that a launch of `{launch}` used{costs}."
+    )
+}
+
 /// Where there is no other reason.
 const NOT_KNOWN: &str = "it is not known whether run starts the merged code";
 
@@ -190,10 +215,7 @@ pub fn verified(verification: &BundleVerification, words: &CommandWords, style: 
         let line = format!("{}: {}", style.terminal(&change.path), style.terminal(&change.found));
         view += &(style.wrap(&line, 2) + "\n");
     }
-    if let Some(ahead) = verification.read_ahead.as_ref().filter(|_| verification.current) {
-        let text = read_ahead(ahead, style) + &not_read_ahead(verification, style);
-        view += &(style.wrap(&text, 0) + "\n");
-    }
+    view += &before_start(verification, style);
     let pages = verification.large_pages.as_ref().filter(|_| verification.used);
     if let Some(text) = not_warm(pages, words) {
         view += &(style.wrap(&text, 0) + "\n");
@@ -203,6 +225,17 @@ pub fn verified(verification: &BundleVerification, words: &CommandWords, style: 
         view += &(style.paint(Tint::Remedy, &style.terminal(remedy)) + "\n");
     }
     view
+}
+
+/// What a bundle does first at a start, if it is as it was made.
+fn before_start(verification: &BundleVerification, style: &Style) -> String {
+    if !verification.current {
+        return String::new();
+    }
+    let ahead = verification.read_ahead.as_ref();
+    let ahead = ahead.map(|ahead| read_ahead(ahead, style) + &not_read_ahead(verification, style));
+    let populate = verification.populate.as_ref().map(|it| populate(it, style));
+    ahead.iter().chain(&populate).map(|text| style.wrap(text, 0) + "\n").collect()
 }
 
 /// The terminal view of a bundle that was read into memory in large pages.

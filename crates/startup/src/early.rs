@@ -12,6 +12,10 @@ pub struct EarlyAddresses {
     pub written: i64,
     /// How many ranges are there, and how many of them are large pages.
     pub written_counts: (u64, u64),
+    /// Offset of the bytes of [`RecordedPages`], and how many ranges of each kind are there.
+    pub recorded: i64,
+    /// How many ranges are read, and how many are written to.
+    pub recorded_counts: (u64, u64),
     /// Packed relocations (RELR) of the bundle, which the loader is not to know of.
     pub packed: Functions,
     /// The preamble's address before the bundle is moved.
@@ -46,5 +50,33 @@ impl WrittenPages {
     pub fn counts(&self) -> (u64, u64) {
         let large = self.large.len() as u64;
         (large + self.runs.len() as u64, large)
+    }
+}
+
+/// Pages that a recorded launch used, which are mapped before the program needs them: offsets and lengths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedPages {
+    /// Pages that were only read.
+    pub read: Vec<(i64, u64)>,
+    /// Pages that were written to, which the kernel copies.
+    pub written: Vec<(i64, u64)>,
+}
+
+impl RecordedPages {
+    /// Bytes that each range takes.
+    pub const RANGE_BYTES: usize = Range::SIZE;
+
+    /// The bytes, to be placed at a multiple of 8 where they are mapped read-only.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(Range::SIZE * (self.read.len() + self.written.len()));
+        for &(offset, length) in self.read.iter().chain(&self.written) {
+            Range { offset, length }.write(&mut bytes);
+        }
+        bytes
+    }
+
+    /// How many ranges are read, and how many are written to.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.read.len() as u64, self.written.len() as u64)
     }
 }

@@ -54,7 +54,7 @@ pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, STALE_VARIABLE, TRACE_ANSWERS, TRACE_VARIABLE, forbids_original};
 use code::code;
 pub use code::{early, entry, plugin_entry, start};
-pub use early::{EarlyAddresses, WrittenPages};
+pub use early::{EarlyAddresses, RecordedPages, WrittenPages};
 pub use merged::{Finish, PreambleModule, PreambleOutline};
 pub use plugin::{Plugin, PluginFile};
 pub use read::Checks;

@@ -106,6 +106,10 @@ shared! {
             written: i64,
             written_count: u64,
             written_large_count: u64,
+            /// Pages that a recorded launch used: first those that are only read.
+            recorded: i64,
+            recorded_read_count: u64,
+            recorded_written_count: u64,
             /// Packed relocations that the preamble applies, and their words.
             packed: i64,
             packed_count: u64,

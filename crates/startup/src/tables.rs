@@ -122,6 +122,8 @@ impl Preamble {
             header.ahead = early.list.unwrap_or_default();
             header.written = early.written;
             (header.written_count, header.written_large_count) = early.written_counts;
+            header.recorded = early.recorded;
+            (header.recorded_read_count, header.recorded_written_count) = early.recorded_counts;
             (header.packed, header.packed_count) = (early.packed.offset, early.packed.count);
             header.own_address = early.own_address;
         }

@@ -39,6 +39,7 @@ impl<'a> Job<'a> {
             fixed: options.fixed,
             join: options.join,
             read_ahead,
+            populate: options.populate.as_ref(),
             check: Check { kind: options.check, immutable: &options.immutable },
             carry: self.carry,
             plugins: plugins.tables(),

@@ -35,6 +35,7 @@ use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Environment, Graph, Relocated};
 use model::BundleVa;
+use model::bundle::BundlePopulate;
 use model::toolchain::ToolPart;
 use outside::{Filled, Outside};
 use own_data::{OwnData, Reserved};
@@ -60,6 +61,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) join: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
+    /// What is mapped at once at every start.
+    pub(crate) populate: Option<&'a BundlePopulate>,
     /// What the environment will tell the loader; otherwise as now.
     pub(crate) set: Option<&'a Environment>,
     /// What is looked at when it is started.
@@ -75,7 +78,7 @@ pub(crate) struct BundleSpec<'a> {
 impl BundleSpec<'_> {
     /// Whether the preamble has something to do before the loader relocates the bundle.
     pub(crate) fn starts_early(&self) -> bool {
-        !self.fixed || self.read_ahead.is_some()
+        !self.fixed || self.read_ahead.is_some() || self.populate.is_some()
     }
 
     /// A variable that the loader will see.

@@ -50,6 +50,7 @@ pub(super) fn plan<'a>(
         fixed: false,
         join: false,
         read_ahead: None,
+        populate: None,
         set: None,
         check: Check { kind: purpose.check, immutable: &[] },
         carry: purpose.carry,

@@ -9,7 +9,7 @@ use crate::plan::layout::{PAGE, page_start};
 use crate::plan::member::Member;
 use crate::plan::own_data::Extent;
 use crate::read_ahead::{PagesAhead, TouchedSource};
-use crate::tables::{RELATIVE_SECTION, Table, written};
+use crate::tables::{RELATIVE_SECTION, Table, populate, written};
 use image::elf::spec;
 use model::bundle::BundleReadAhead;
 use model::{BundleVa, Disk, FileOffset, Va};
@@ -37,11 +37,11 @@ const BEFORE: u64 = 256;
 const MOST_OWN_BYTES: u64 = 256 << 10;
 
 /// A part of the bundle that is mapped from its file.
-struct Mapped {
+pub(super) struct Mapped {
     /// Pages of the file.
-    file: Range<u64>,
+    pub(super) file: Range<u64>,
     /// What is added to a page's number for that of its address.
-    distance: u64,
+    pub(super) distance: u64,
 }
 
 /// All of a bundle: what is planned, and where.
@@ -163,7 +163,7 @@ fn samples(whole: &Whole<'_>, own: &Pages) -> Vec<AheadPage> {
 }
 
 /// All parts, in order of the file.
-fn mapped(whole: &Whole<'_>) -> Vec<Mapped> {
+pub(super) fn mapped(whole: &Whole<'_>) -> Vec<Mapped> {
     let Whole { plan, order, tables } = whole;
     let (layout, own) = (&plan.layout, &plan.own);
     let end = tables.last().map_or(own.end, |table| table.address() + table.section.header.size);
@@ -209,6 +209,7 @@ fn of_bundle(whole: &Whole<'_>, pages: &mut Pages) {
             ".rela.dyn"
                 | RELATIVE_SECTION
                 | written::SECTION
+                | populate::SECTION
                 | ".gnu.version_d"
                 | ".gnu.version_r"
                 | ".interp"

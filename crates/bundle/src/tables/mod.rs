@@ -7,6 +7,8 @@ pub(crate) mod dynamic;
 mod gaps;
 pub(crate) mod headers;
 mod joined;
+mod placed;
+pub(crate) mod populate;
 pub(crate) mod relative_words;
 pub(crate) mod relocations;
 pub(crate) mod sections;
@@ -23,16 +25,15 @@ use crate::plan::bases::too_large;
 use crate::plan::exports::{Export, ExportValue};
 use crate::plan::file_order::FileOrder;
 use crate::plan::fixups::Fixup;
-use crate::plan::layout::{PAGE, aligned};
+use crate::plan::layout::aligned;
 use crate::plan::own_data::Extent;
-use crate::read_ahead::PagesAhead;
-use ahead::Whole;
 use image::elf::loadable::{Section, Version};
-use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry, symbol_info};
+use image::elf::records::{DynamicEntry, Rela, SymbolEntry, symbol_info};
 use image::elf::spec;
 use model::bundle::BundleReadAhead;
 use model::text::name as name_of;
-use model::{BundleVa, FileOffset, SymbolIndex, Va};
+use model::{BundleVa, SymbolIndex};
+use placed::Placed;
 use relocations::Relocations;
 use startup::WrittenPages;
 use std::os::unix::ffi::OsStrExt;
@@ -76,6 +77,8 @@ pub(crate) struct Tables {
     pub(crate) relocations: Relocations,
     /// How many ranges of pages are copied before that, and how many of them are large pages.
     pub(crate) written_counts: (u64, u64),
+    /// How many ranges that a recorded launch used are read, and how many are written to.
+    pub(crate) recorded_counts: (u64, u64),
     /// The chain of names for the loader, in the bundle's own data.
     pub(crate) chain: Vec<Fixup>,
     /// What is read ahead, in figures.
@@ -139,8 +142,53 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let chain = plan.own.chain(&tables.add_names(&plan.names), plan.own_names);
     tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
     let relocations = relocations(plan, &chain, &symbols.of_exports);
-    // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
-    // relocates, and symbols, which are the largest table, come last.
+    add_read_early(plan, &order, &mut tables, (&relocations, symbols));
+    let written = written::pages(plan, &relocations);
+    if written != WrittenPages::default() {
+        tables.add(written::SECTION, spec::SHT_PROGBITS, 0, 8, written.bytes());
+    }
+    if plan.spec.populate.is_some() {
+        tables.add(populate::SECTION, spec::SHT_PROGBITS, 0, 8, vec![0; populate::BYTES]);
+    }
+    if !plan.spec.fixed && !relocations.relative.is_empty() {
+        tables.add(RELATIVE_SECTION, spec::SHT_RELR, 8, 8, relocations.packed());
+    }
+    tables.add_interpreter(plan);
+    tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
+    add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
+    order.place_modules(&plan.layout, tables.offset);
+    let read_ahead = plan.spec.read_ahead;
+    let read_ahead = read_ahead.map(|read_ahead| tables.fill_list(plan, &order, read_ahead));
+    let populated = plan.spec.populate;
+    let recorded_counts = populated
+        .map_or((0, 0), |populate| tables.fill_recorded((plan, &order), populate, &written));
+    let (all, sections) = (tables.all, sections::of_members(&plan.layout, &order));
+    let dynamic = Vec::new();
+    let written_counts = written.counts();
+    let mut tables = Tables {
+        all,
+        dynamic,
+        sections,
+        order,
+        relocations,
+        written_counts,
+        recorded_counts,
+        chain,
+        read_ahead,
+    };
+    tables.dynamic = dynamic::entries(plan, &tables, &needed, &search);
+    dynamic::add_sections(plan, &mut tables);
+    Ok(tables)
+}
+
+/// Tables of which the loader reads the beginnings: of the hash table first, of the others when it relocates, and
+/// symbols, which are the largest table, come last.
+fn add_read_early(
+    plan: &Plan<'_>,
+    order: &FileOrder,
+    tables: &mut Placed,
+    (relocations, symbols): (&Relocations, Symbols),
+) {
     let list = plan.spec.read_ahead.map(|_| vec![0; ahead::LIST_BYTES]);
     let late = relocations::late(plan);
     let late = if late.is_empty() { None } else { Some(late) };
@@ -158,27 +206,6 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
             tables.add(name, kind, entry, 8, bytes);
         }
     }
-    let written = written::pages(plan, &relocations);
-    if written != WrittenPages::default() {
-        tables.add(written::SECTION, spec::SHT_PROGBITS, 0, 8, written.bytes());
-    }
-    if !plan.spec.fixed && !relocations.relative.is_empty() {
-        tables.add(RELATIVE_SECTION, spec::SHT_RELR, 8, 8, relocations.packed());
-    }
-    tables.add_interpreter(plan);
-    tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
-    add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
-    order.place_modules(&plan.layout, tables.offset);
-    let read_ahead = plan.spec.read_ahead;
-    let read_ahead = read_ahead.map(|read_ahead| tables.fill_list(plan, &order, read_ahead));
-    let (all, sections) = (tables.all, sections::of_members(&plan.layout, &order));
-    let dynamic = Vec::new();
-    let written_counts = written.counts();
-    let mut tables =
-        Tables { all, dynamic, sections, order, relocations, written_counts, chain, read_ahead };
-    tables.dynamic = dynamic::entries(plan, &tables, &needed, &search);
-    dynamic::add_sections(plan, &mut tables);
-    Ok(tables)
 }
 
 fn versions(plan: &Plan<'_>, strings: &mut Strings) -> Option<Versions> {
@@ -265,80 +292,4 @@ fn relocations(plan: &Plan<'_>, chain: &[Fixup], of_exports: &[SymbolIndex]) -> 
         relocations.begin_with(SymbolIndex(1), plan.own.finish);
     }
     relocations
-}
-
-/// The tables so far.
-struct Placed {
-    /// Address and offset behind them.
-    address: BundleVa,
-    offset: FileOffset,
-    all: Vec<Table>,
-}
-
-impl Placed {
-    /// Of a bundle. The kernel reads the page of the interpreter's name, and with it the strings that come first.
-    fn add_interpreter(&mut self, plan: &Plan<'_>) {
-        if plan.layout.has_program() {
-            let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
-            self.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
-        }
-    }
-
-    /// `entry`: size of an entry, if it is a table of them.
-    fn add(
-        &mut self,
-        name: &str,
-        kind: u32,
-        entry: usize,
-        alignment: u64,
-        bytes: Vec<u8>,
-    ) -> &mut Table {
-        let address = aligned(self.address, alignment);
-        let offset = self.offset + (address - self.address);
-        let header = SectionHeader {
-            kind,
-            flags: spec::SHF_ALLOC,
-            address: Va(address.0),
-            offset,
-            size: bytes.len() as u64,
-            alignment,
-            entry_size: entry as u64,
-            ..SectionHeader::default()
-        };
-        self.address = address + header.size;
-        self.offset = offset + header.size;
-        self.all.push_mut(Table { section: Section { name: name.to_owned(), header }, bytes })
-    }
-
-    /// The next table begins at this offset, or behind it.
-    fn begin_at(&mut self, offset: FileOffset) {
-        let distance = offset.0.saturating_sub(self.offset.0);
-        self.address += distance;
-        self.offset += distance;
-    }
-
-    /// Writes the list of what is read ahead into its place, and gives it in figures.
-    fn fill_list(
-        &mut self,
-        plan: &Plan<'_>,
-        order: &FileOrder,
-        read_ahead: &PagesAhead,
-    ) -> BundleReadAhead {
-        let (list, said) = ahead::list(&Whole { plan, order, tables: &self.all }, read_ahead);
-        let place = self.all.iter_mut().find(|table| table.section.name == ahead::LIST_SECTION);
-        let bytes = list.bytes();
-        place.expect("it has a place").bytes[..bytes.len()].copy_from_slice(&bytes);
-        said
-    }
-
-    /// Names for the loader have a section of their own, as patchelf moves the others' strings.
-    fn add_names(&mut self, names: &[Vec<u8>]) -> Vec<BundleVa> {
-        if names.is_empty() {
-            return Vec::new();
-        }
-        let mut strings = Strings::new();
-        let names: Vec<u32> = names.iter().map(|name| strings.add(name)).collect();
-        let table = self.add(".rodata.headstart", spec::SHT_PROGBITS, 0, 1, strings.bytes);
-        names.into_iter().map(|name| table.address() + u64::from(name)).collect()
-    }
 }

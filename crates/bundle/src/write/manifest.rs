@@ -60,6 +60,7 @@ pub(crate) fn of(
         product: None,
         spare: None,
         read_ahead: None,
+        populate: None,
         include: Vec::new(),
         plugins: Vec::new(),
         carried: Vec::new(),
@@ -67,7 +68,7 @@ pub(crate) fn of(
     }
 }
 
-/// The options with which a bundle was made, but for what it reads ahead.
+/// The options with which a bundle was made, but for what it reads ahead and what it maps at once.
 pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
     BundleOptions {
         fixed: manifest.fixed,
@@ -75,6 +76,7 @@ pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
         outside: manifest.outside.clone(),
         read_ahead: None,
         disk: None,
+        populate: None,
         check: manifest.check,
         immutable: manifest.immutable.iter().map(|folder| name(folder).into()).collect(),
         told: manifest.told.as_ref().map(|told| name(told).into()),

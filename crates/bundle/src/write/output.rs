@@ -8,7 +8,7 @@ use crate::plan::member::Member;
 use crate::plan::own_data::Extent;
 use crate::plan::preamble::addresses;
 use crate::tables::headers::Headers;
-use crate::tables::{RELATIVE_SECTION, Table, Tables, ahead, written};
+use crate::tables::{RELATIVE_SECTION, Table, Tables, ahead, populate, written};
 use image::elf::records::{DynamicEntry, ProgramHeader};
 use image::elf::spec;
 use model::{BundleVa, FileOffset, Va};
@@ -56,10 +56,13 @@ fn preamble(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
         .map(|table| Functions { offset: offset(table), count: table.section.header.size / 8 });
     let list = tables.find_table(ahead::LIST_SECTION).map(offset);
     let pages = tables.find_table(written::SECTION).map(offset);
+    let recorded = tables.find_table(populate::SECTION).map(offset);
     let early = plan.starts_early().then(|| EarlyAddresses {
         list,
         written: pages.unwrap_or_default(),
         written_counts: tables.written_counts,
+        recorded: recorded.unwrap_or_default(),
+        recorded_counts: tables.recorded_counts,
         packed: packed.unwrap_or_default(),
         own_address: plan.layout.preamble().0,
     });

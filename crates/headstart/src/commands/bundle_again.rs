@@ -9,7 +9,7 @@ use std::path::Path;
 /// The command, as one would type it; with what has to be recorded for it before. A tool of a toolchain is made again
 /// with that.
 pub fn command(again: &MakeAgain) -> String {
-    let MakeAgain { program, options, reads_ahead, folder } = again;
+    let MakeAgain { program, options, reads_ahead, populates, folder } = again;
     let outside = options.outside.iter();
     let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
     let outside: String = outside.collect();
@@ -26,7 +26,11 @@ pub fn command(again: &MakeAgain) -> String {
     }
     let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
     let (out, program) = (out(folder.as_deref()), quoted(program));
-    format!("{record}{set}headstart bundle{how}{prefetch} --out {out} {program}")
+    let (populate, program) = match populates {
+        None => ("", program),
+        Some(launch) => (" --populate", format!("-- {program}{}", arguments(launch))),
+    };
+    format!("{record}{set}headstart bundle{how}{prefetch}{populate} --out {out} {program}")
 }
 
 /// The command for the bundle in this folder, of `program` as it is to be found now. One that stands in the
@@ -34,7 +38,7 @@ pub fn command(again: &MakeAgain) -> String {
 pub fn of_folder(folder: &Path, program: &Path, fixed: bool) -> String {
     let options = BundleOptions { fixed, ..BundleOptions::default() };
     let (program, folder) = (program.to_owned(), Some(folder.to_owned()));
-    let plain = MakeAgain { program, options, reads_ahead: None, folder };
+    let plain = MakeAgain { program, options, reads_ahead: None, populates: None, folder };
     let Some(made) = plain.folder.as_deref().and_then(bundle::made) else {
         return format!("{}, with the other options that it had", command(&plain));
     };
@@ -43,7 +47,8 @@ pub fn of_folder(folder: &Path, program: &Path, fixed: bool) -> String {
         return format!("headstart renew {}", quoted(program));
     }
     let options = BundleOptions { fixed, ..made.options };
-    command(&MakeAgain { options, reads_ahead: made.reads_ahead, ..plain })
+    let (reads_ahead, populates) = (made.reads_ahead, made.populates);
+    command(&MakeAgain { options, reads_ahead, populates, ..plain })
 }
 
 /// The variable with which the bundle is used, before the command.
@@ -71,13 +76,17 @@ fn recorded_again(launch: Option<&str>, program: &Path) -> (String, String) {
     let Some(launch) = launch else { return (String::new(), String::new()) };
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let file = quoted(format!("{name}.record"));
-    let words = split(launch).unwrap_or_default();
-    let arguments = words.iter().skip(1).map(|word| format!(" {}", quoted(word)));
-    let arguments = arguments.collect::<String>();
+    let arguments = arguments(launch);
     (
         format!("headstart record --out {file} -- {}{arguments} && ", quoted(program)),
         format!(" --prefetch {file}"),
     )
+}
+
+/// The arguments of a launch, each with a space in front of it.
+fn arguments(launch: &str) -> String {
+    let words = split(launch).unwrap_or_default();
+    words.iter().skip(1).map(|word| format!(" {}", quoted(word))).collect()
 }
 
 #[cfg(test)]
@@ -99,6 +108,7 @@ mod tests {
             program: "/usr/bin/tool".into(),
             options,
             reads_ahead: Some("/usr/bin/tool -c 'a b'".to_owned()),
+            populates: None,
             folder: Some("/my bundles".into()),
         };
         assert_eq!(
@@ -106,6 +116,12 @@ mod tests {
             "headstart record --out tool.record -- /usr/bin/tool -c 'a b' && headstart bundle \
              --outside libfoo --outside '/opt/my libs' --fixed --join --check immutable --immutable \
              /store --include /lib/plug.so --prefetch tool.record --out '/my bundles' /usr/bin/tool"
+        );
+        let populates = Some("'/my bundles/run' -c 'a b'".to_owned());
+        let (options, reads_ahead) = (BundleOptions::default(), None);
+        assert_eq!(
+            command(&MakeAgain { options, reads_ahead, populates, ..again }),
+            "headstart bundle --populate --out '/my bundles' -- /usr/bin/tool -c 'a b'"
         );
     }
 

@@ -127,6 +127,7 @@ impl Known for BundleError {
             BundleError::Closure(error) => error.code(),
             BundleError::Declined { .. }
             | BundleError::Unresolved { .. }
+            | BundleError::NotPopulated(_)
             | BundleError::NotFixed(_) => NO,
             BundleError::Image(error) => error.code(),
             BundleError::NotRecorded(error) => error.code(),
@@ -156,6 +157,7 @@ impl Known for BundleError {
                 "{self}; leave the library out with --outside, or link it with what defines it"
             ),
             BundleError::NotRecorded(error) => error.words(),
+            BundleError::NotPopulated(_) => format!("{self}; omit --populate"),
             BundleError::NotFixed(_) => {
                 format!("{self}; only bundles made with --fixed need a new base")
             }

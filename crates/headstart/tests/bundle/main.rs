@@ -19,6 +19,7 @@ mod loader_cache;
 mod namespace;
 mod payload;
 mod place;
+mod populated;
 mod preamble;
 mod rare;
 mod refused;

@@ -247,6 +247,7 @@ fn of_kept(folder: &Path, program: &str, kept: &Inventory) -> BundleVerification
         instead,
         read_ahead: None,
         not_read_ahead: Vec::new(),
+        populate: None,
         changed_plugins: None,
         changed_merged: None,
         large_pages: None,

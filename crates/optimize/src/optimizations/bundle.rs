@@ -54,7 +54,8 @@ fn plain(program: &Program, folder: &Path, fixed: bool) -> Result<Built, NotBuil
 
 fn ahead(program: &Program, folder: &Path, fixed: bool) -> Result<Built, NotBuilt> {
     let options = options(program, fixed);
-    let made = bundle::make_recorded(&program.path, &program.command, folder, &options)?;
+    let what = bundle::BundleRecording { read_ahead: true, ..bundle::BundleRecording::default() };
+    let made = bundle::make_recorded(&program.path, &program.command, folder, (&options, what))?;
     let Some(list) = made.manifest.read_ahead.as_ref().filter(|list| !is_empty(list)) else {
         let folder = folder.display();
         let reason = format!("a cold launch of it in {folder} reads nothing from a disk");

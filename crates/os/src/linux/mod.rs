@@ -29,6 +29,7 @@ mod mount_space;
 pub mod perf;
 pub mod phrases;
 pub mod place;
+pub mod populate;
 pub mod prefetch;
 pub mod probes;
 pub mod processes;

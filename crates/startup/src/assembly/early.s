@@ -1,5 +1,6 @@
 # What is done before the loader relocates the bundle: it is read ahead, pages that relocation writes to
-# are copied, many at once, and packed relocations (RELR) are applied, of which the loader is not told.
+# are copied, many at once, pages that a recorded launch used are mapped, and packed relocations (RELR) are
+# applied, of which the loader is not told.
 #
 # The loader calls .Learly as the resolver of a local IFUNC symbol, in the first relocation of the
 # bundle that is not relative: before it has touched the pages that relocation, initialization and the
@@ -13,6 +14,8 @@
 .set LARGE_PAGE, 0x200000
 .set RUSAGE_LENGTH, 144         # struct rusage
 .set RUSAGE_FAULTS, 64          # ru_minflt
+.set RANGES_AT_ONCE, 128
+.set PIDFD_SELF_THREAD, -10000
 
 .Learly:
     endbr64
@@ -32,6 +35,7 @@
     call .Lahead
 .Lcopy_early:
     call .Lcopy_written
+    call .Lmap_recorded
     call .Lrelocate
     mov rax, rbx                # for a word that nobody reads
     add rsp, 8
@@ -72,6 +76,49 @@
 .Lwritten_done:
     add r12, Range_SIZE
     jmp .Lnext_written
+
+# Maps the pages that a recorded launch used, many with each call. Kernels before Linux 6.15 do not do that.
+.Lmap_recorded:
+    mov r12, [r15 + Header_recorded]
+    add r12, rbx
+    mov r13, [r15 + Header_recorded_read_count]
+    mov ebp, 22                 # MADV_POPULATE_READ
+    call .Lmap_ranges
+    mov r13, [r15 + Header_recorded_written_count]
+    mov ebp, 23                 # MADV_POPULATE_WRITE
+.Lmap_ranges:
+    sub rsp, RANGES_AT_ONCE * Range_SIZE # struct iovec has the fields of Range
+.Lmap_more:
+    xor edx, edx                # how many
+.Lput_range:
+    test r13, r13
+    jz .Lmap_vector
+    dec r13
+    mov rax, [r12 + Range_offset]
+    add rax, rbx
+    mov rcx, [r12 + Range_length]
+    add r12, Range_SIZE
+    mov rdi, rdx
+    shl rdi, 4
+    mov [rsp + rdi], rax
+    mov [rsp + rdi + 8], rcx
+    inc edx
+    cmp edx, RANGES_AT_ONCE
+    jb .Lput_range
+.Lmap_vector:
+    test edx, edx
+    jz .Lmapped
+    mov rdi, PIDFD_SELF_THREAD
+    mov rsi, rsp
+    mov r10d, ebp
+    xor r8d, r8d
+    mov eax, 440                # process_madvise
+    syscall
+    test rax, rax
+    jns .Lmap_more
+.Lmapped:
+    add rsp, RANGES_AT_ONCE * Range_SIZE
+    ret
 
 # Copies LARGE_PAGE bytes at r14 into a large page, which takes their place; ZF where that was done. If
 # there is no large page, nothing is changed, and no more are asked for: rbp is 0 then.

@@ -62,7 +62,7 @@ fn launch(total_us: f64, processes: Vec<TracedProcess>, waits: Vec<RecordedWait>
     let cpuids = Reading::unavailable("", "");
     let trace = PhaseTrace { total_us, processes, stops: 0, cpuids, file_calls: Vec::new() };
     let (variables, ending) = (Vec::new(), Ending::Code(0));
-    TracedLaunch { trace, threads, waits, variables, ending, left_running: 0 }
+    TracedLaunch { trace, threads, waits, variables, pages: None, ending, left_running: 0 }
 }
 
 /// Time and loading time of each image.

@@ -1,10 +1,10 @@
-//! What a process has in memory of the bundle that it executes: proc_pid_maps(5) and proc_pid_pagemap(5).
+//! What a process has in memory of the file that it executes: proc_pid_maps(5) and proc_pid_pagemap(5).
 
 use super::maps::{self, FileMapping};
 use super::ptrace::{self, Tid};
 use super::session::Session;
 use crate::linux::residency::page_bytes;
-use model::{BundleMemory, FileOffset, MarkKind};
+use model::{BundleMemory, FileOffset, ImagePages, MarkKind};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -38,6 +38,31 @@ impl Session<'_> {
             image.memory.extend(found);
         }
     }
+
+    /// Records what the launched process, which ends now, has in memory of its file, where that was asked for.
+    pub(super) fn look_at_pages(&mut self, tid: Tid, process: usize) {
+        let wanted = self.request.pages_at_exit.as_ref().filter(|_| process == 0);
+        let Some(path) = wanted.cloned() else { return };
+        if self.present_image(process).is_some_and(|image| image.path == path) {
+            self.pages = image_pages(tid, &path);
+        }
+    }
+}
+
+/// What `tid` has in memory of the file at `path`; `None` where that cannot be read. Code is never copied but
+/// for a tracer, and a file that is mapped to be shared has no copies.
+fn image_pages(tid: Tid, path: &str) -> Option<ImagePages> {
+    let pages = File::open(ptrace::proc_path(tid, "pagemap")).ok()?;
+    let mut found = ImagePages::default();
+    for mapping in parts(tid, path)? {
+        let is_private = !mapping.executable && !mapping.shared;
+        each_page(&pages, &mapping, |range, entry| match entry {
+            _ if entry & IS_THERE == 0 => {}
+            _ if is_private && is_copy(entry) => add_page(&mut found.copied, range),
+            _ => add_page(&mut found.shared, range),
+        })?;
+    }
+    Some(found)
 }
 
 /// What the kernel has mapped of the file at `path`. Copies may take its place later, as memory of no file.
@@ -65,6 +90,19 @@ fn add_copied(
     mapping: &FileMapping,
     found: &mut Vec<Range<FileOffset>>,
 ) -> Option<()> {
+    each_page(pages, mapping, |range, entry| {
+        if is_copy(entry) {
+            add_page(found, range);
+        }
+    })
+}
+
+/// Calls `with` for every page of a mapping: its range of the file, and what is told of it.
+fn each_page(
+    pages: &File,
+    mapping: &FileMapping,
+    mut with: impl FnMut(Range<FileOffset>, u64),
+) -> Option<()> {
     let page = page_bytes();
     let (first, end) = (mapping.memory.start.0 / page, mapping.memory.end.0 / page);
     let mut from = first;
@@ -73,10 +111,8 @@ fn add_copied(
         let mut entries = vec![0; count as usize * ENTRY];
         pages.read_exact_at(&mut entries, from * ENTRY as u64).ok()?;
         for (number, entry) in (from..).zip(entries.as_chunks().0) {
-            if is_copy(u64::from_le_bytes(*entry)) {
-                let start = FileOffset(mapping.offset.0 + (number - first) * page);
-                add_page(found, start..FileOffset(start.0 + page));
-            }
+            let start = FileOffset(mapping.offset.0 + (number - first) * page);
+            with(start..FileOffset(start.0 + page), u64::from_le_bytes(*entry));
         }
         from += count;
     }
@@ -127,5 +163,15 @@ mod tests {
         let found = memory(own_pid(), &parts, MarkKind::Main).unwrap();
         assert!(found.own_parts > 1 && found.parts > found.own_parts, "{found:?}");
         assert!(!found.copied.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn code_of_this_program_is_shared_with_its_file_and_relocated_constants_are_not() {
+        let own = std::env::current_exe().unwrap();
+        let found = image_pages(own_pid(), own.to_str().unwrap()).unwrap();
+        assert!(!found.shared.is_empty() && !found.copied.is_empty(), "{found:?}");
+        let is_shared = |at: &Range<FileOffset>| found.shared.iter().any(|it| it.start == at.start);
+        assert!(!found.copied.iter().any(is_shared), "{found:?}");
+        assert_eq!(image_pages(own_pid(), "/not there"), Some(ImagePages::default()));
     }
 }

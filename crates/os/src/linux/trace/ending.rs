@@ -47,7 +47,7 @@ impl Session<'_> {
             Reading::unavailable("CPUID instructions were not counted in this launch", "")
         };
         let trace = PhaseTrace { total_us, processes, stops: self.stops, cpuids, file_calls };
-        let Session { threads, waits, variables, .. } = self;
-        TracedLaunch { trace, threads, waits, variables, ending, left_running }
+        let Session { threads, waits, variables, pages, .. } = self;
+        TracedLaunch { trace, threads, waits, variables, pages, ending, left_running }
     }
 }

@@ -119,6 +119,7 @@ impl Session<'_> {
         if !only_thread && !state.exiting {
             state.exiting = true;
             self.mark(process, MarkKind::Exiting, at_us);
+            self.look_at_pages(tid, process);
         } else if only_thread && let Some(task) = self.tasks.get_mut(&tid) {
             // The end of a leading thread is reported after that of the last one.
             task.gone_us = Some(at_us);

@@ -39,7 +39,7 @@ use super::LaunchError;
 use super::launcher::GRACE;
 use super::place::PlacedFiles;
 use super::spawn::{Prepared, Setup};
-use model::{BundleStart, Command, Ending, PhaseTrace, ThreadLife};
+use model::{BundleStart, Command, Ending, ImagePages, PhaseTrace, ThreadLife};
 use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -61,6 +61,9 @@ pub struct TraceRequest {
     /// Record the steps of the start of these bundles. A stop for each, and for each function that
     /// initializes a library.
     pub bundles: Vec<BundleStart>,
+    /// Look at what the launched process has in memory of this file, by its real path, when it ends, if it executes
+    /// that then.
+    pub pages_at_exit: Option<String>,
     /// End the launch by SIGKILL where the launched program's first image reaches its entry point.
     pub end_at_entry: bool,
     /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
@@ -84,6 +87,7 @@ impl TraceRequest {
             record_waits: false,
             keep_stacks: false,
             bundles: Vec::new(),
+            pages_at_exit: None,
             end_at_entry: false,
             place: None,
             timeout: Duration::from_secs(60),
@@ -115,6 +119,9 @@ pub struct TracedLaunch {
     pub waits: Vec<RecordedWait>,
     /// What the environment told the loader of each executed image.
     pub variables: Vec<LoaderVariables>,
+    /// What the launched process had in memory of the file that it executed, when it ended; only when that was asked
+    /// for.
+    pub pages: Option<ImagePages>,
     /// How the launched process ended.
     pub ending: Ending,
     /// Processes that it left running; they have been ended.

@@ -12,7 +12,7 @@ use super::{LoaderVariables, TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, MappedVa, ThreadLife};
+use model::{Ending, FileCall, ImagePages, MappedVa, ThreadLife};
 use std::collections::HashMap;
 use std::io;
 
@@ -78,6 +78,8 @@ pub(super) struct Session<'a> {
     pub threads: Vec<ThreadLife>,
     pub variables: Vec<LoaderVariables>,
     pub stops: u32,
+    /// What the launched process had in memory of its file at its end.
+    pub pages: Option<ImagePages>,
     /// The functions that are called, where they are recorded.
     pub recording: Option<FunctionRecording>,
 }
@@ -101,6 +103,7 @@ impl<'a> Session<'a> {
             threads: Vec::new(),
             variables: Vec::new(),
             stops: 0,
+            pages: None,
             recording: None,
         };
         let process = session.add_process(child.pid, None, 0.0);
