@@ -102,6 +102,7 @@ mod tests {
             notes: Vec::new(),
             steps: Vec::new(),
             memory: Vec::new(),
+            faults: Vec::new(),
         }];
         let parent = (pid > 1).then_some(0);
         TracedProcess { pid, parent, started_us: 0.0, ended_us, images }

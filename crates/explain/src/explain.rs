@@ -3,6 +3,7 @@
 use crate::advice::{AdviceWords, ExplainAdvice};
 use crate::background::lives;
 use crate::bundles;
+use crate::faults::alignment::Alignment;
 use crate::faults::{self, Attribution};
 use crate::findings::{self, ScopeRecords, Scopes};
 use crate::inputs::Inputs;
@@ -47,8 +48,8 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
     let bundled = Bundled::new(inputs, &lives);
     let faults = match &inputs.page_faults {
         Reading::Value(record) => {
-            let points = faults::alignment(record, &executed(&lives), trace.total_us);
-            let phase = |at_us: f64| phase_at(&segments, ns(faults::aligned(&points, at_us)));
+            let alignment = Alignment::new(record, &lives, trace.total_us);
+            let phase = |at_us: f64| phase_at(&segments, ns(alignment.at(at_us)));
             Reading::Value(faults::attribute(record, inputs, &bundled, phase))
         }
         Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
@@ -151,15 +152,6 @@ fn left_running(trace: &PhaseTrace, lives: &mut [Life]) {
 
 /// The note on an image that the launch leaves behind.
 const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
-
-/// When each image had been executed, in order of time.
-fn executed(lives: &[Life]) -> Vec<f64> {
-    let marks = lives.iter().flat_map(|life| &life.image.marks);
-    let mut times: Vec<f64> =
-        marks.filter(|mark| mark.kind == MarkKind::ExecDone).map(|mark| mark.at_us).collect();
-    times.sort_by(f64::total_cmp);
-    times
-}
 
 fn untraced_figure(median: Option<f64>) -> Reading<f64> {
     match median {

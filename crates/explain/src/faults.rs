@@ -1,5 +1,7 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
+pub(crate) mod alignment;
+
 use crate::inputs::Inputs;
 use crate::modules::Bundled;
 use model::{FaultTotals, FileOffset, MemoryChange, PageFaults, Phase, Reading};
@@ -106,33 +108,6 @@ impl Space {
         let (_, (end, file)) = self.ranges.range(..=address).next_back()?;
         let (path, first) = file.as_ref().filter(|_| address < *end)?;
         Some((path, FileOffset(address.wrapping_sub(*first))))
-    }
-}
-
-/// Times of the fault record, each with the time of the phase launch that corresponds to it: both
-/// launches do the same, if not equally fast. Both show when each program was executed; between these moments
-/// time goes evenly.
-pub(crate) fn alignment(record: &PageFaults, executed: &[f64], total_us: f64) -> Vec<(f64, f64)> {
-    let execs = record.mappings.iter().filter(|change| change.mapping().is_none());
-    let own: Vec<f64> = execs.map(MemoryChange::at_us).collect();
-    // Where one launch executed more than the other, only the first can be matched.
-    let matched = if own.len() == executed.len() { own.len() } else { 1 };
-    let mut points = vec![(0.0, 0.0)];
-    points.extend(own.into_iter().zip(executed.iter().copied()).take(matched));
-    points.push((record.total_us, total_us));
-    points.dedup_by(|next, last| next.0 <= last.0 || next.1 <= last.1);
-    points
-}
-
-/// Where a time of the first launch lies in the second.
-pub(crate) fn aligned(points: &[(f64, f64)], at_us: f64) -> f64 {
-    let next = points.partition_point(|(from, _)| *from <= at_us).max(1);
-    match (points.get(next - 1), points.get(next)) {
-        (Some((from, to)), Some((from_end, to_end))) => {
-            to + (at_us - from) * (to_end - to) / (from_end - from)
-        }
-        (Some((_, to)), None) => *to,
-        (None, _) => at_us,
     }
 }
 

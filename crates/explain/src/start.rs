@@ -191,6 +191,7 @@ mod tests {
             notes: Vec::new(),
             steps: steps.to_vec(),
             memory: Vec::new(),
+            faults: Vec::new(),
         }
     }
 

@@ -46,6 +46,9 @@ pub struct TracedImage {
     pub loader: Option<String>,
     /// Marks in order of time.
     pub marks: Vec<Mark>,
+    /// Minor page faults of the process so far, at some of the marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<(MarkKind, u64)>,
     /// Why a mark is missing, in words for the user.
     pub notes: Vec<String>,
     /// Steps of a bundle's start and their times, in order; only when they were asked for.

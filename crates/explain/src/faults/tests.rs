@@ -145,32 +145,3 @@ fn exec_empties_and_fork_inherits() {
     assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
     assert_eq!(found.anonymous.minor, 1);
 }
-
-#[test]
-fn times_of_two_launches_meet_where_programs_were_executed() {
-    let record = |mappings| PageFaults {
-        total_us: 1000.0,
-        pid: 1,
-        source: "a test".into(),
-        mappings,
-        faults: Vec::new(),
-        read_bytes_by_file: Reading::unavailable("", ""),
-        read_bytes: Reading::unavailable("", ""),
-        lost: 0,
-    };
-    // Here execve was over after 100 of 1000 µs, in the phase launch after 900 of 2000.
-    let one = record(vec![executed(1, 100.0), mapping(1, 101.0, 0x1000, 4, "/bin/p")]);
-    let points = alignment(&one, &[900.0], 2000.0);
-    assert_eq!(aligned(&points, 50.0), 450.0);
-    assert_eq!(aligned(&points, 100.0), 900.0);
-    assert!(aligned(&points, 101.0) > 900.0, "a fault after execve is after execve");
-    assert_eq!(aligned(&points, 1000.0), 2000.0);
-    assert_eq!(aligned(&points, 1100.0), 2000.0);
-    // A second program, executed in both launches.
-    let two = record(vec![executed(1, 100.0), executed(2, 500.0)]);
-    let points = alignment(&two, &[900.0, 1000.0], 2000.0);
-    assert_eq!(aligned(&points, 300.0), 950.0);
-    // In one launch only: the first alone is known to be the same.
-    let points = alignment(&two, &[900.0], 2000.0);
-    assert!(aligned(&points, 101.0) > 900.0 && aligned(&points, 500.0) < 2000.0);
-}

@@ -111,6 +111,7 @@ mod tests {
                 notes: Vec::new(),
                 steps: Vec::new(),
                 memory: Vec::new(),
+                faults: Vec::new(),
             }],
         };
         let whole = PhaseTrace {
@@ -142,6 +143,7 @@ mod tests {
             notes: Vec::new(),
             steps: Vec::new(),
             memory: Vec::new(),
+            faults: Vec::new(),
         };
         let (pid, parent, images) = (1, None, vec![image]);
         let process = TracedProcess { pid, parent, started_us: 0.0, ended_us: 1000.0, images };

@@ -180,6 +180,7 @@ mod tests {
             notes: Vec::new(),
             steps: Vec::new(),
             memory: Vec::new(),
+            faults: Vec::new(),
         }
     }
 

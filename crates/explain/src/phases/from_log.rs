@@ -80,6 +80,7 @@ fn image(run: &Run) -> TracedImage {
         notes,
         steps: Vec::new(),
         memory: Vec::new(),
+        faults: Vec::new(),
     }
 }
 

@@ -228,6 +228,7 @@ mod tests {
             notes: Vec::new(),
             steps: Vec::new(),
             memory: Vec::new(),
+            faults: Vec::new(),
         }
     }
 

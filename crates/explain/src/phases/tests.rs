@@ -30,6 +30,7 @@ fn image() -> impl Strategy<Value = TracedImage> {
         notes: Vec::new(),
         steps: Vec::new(),
         memory: Vec::new(),
+        faults: Vec::new(),
     })
 }
 

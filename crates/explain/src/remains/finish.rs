@@ -95,6 +95,7 @@ mod tests {
             notes: Vec::new(),
             steps: steps.to_vec(),
             memory: Vec::new(),
+            faults: Vec::new(),
         };
         let finalized = vec![Some(1), None];
         let contents = BundleContents { finalized, ..BundleContents::default() };

@@ -53,6 +53,12 @@ pub fn stat_fields(pid: libc::pid_t) -> Option<Vec<String>> {
     fields_behind_name(&read_lossy(format!("/proc/{pid}/stat"))?)
 }
 
+/// Minor page faults that a process has had (proc_pid_stat(5)); `None` where it is gone.
+pub(in crate::linux) fn minor_faults(pid: libc::pid_t) -> Option<u64> {
+    // The tenth field.
+    stat_fields(pid)?.get(7)?.parse().ok()
+}
+
 /// The text of a file of `/proc` in which names of processes occur, which need not be UTF-8.
 fn read_lossy(path: impl AsRef<Path>) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())

@@ -17,6 +17,7 @@ fn image(path: &str, executed: f64, loaded: f64) -> TracedImage {
         marks,
         steps: Vec::new(),
         memory: Vec::new(),
+        faults: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -74,6 +74,7 @@ impl Session<'_> {
             | BreakpointPurpose::Cpuid(_) => return,
         };
         self.mark(process, kind, at_us);
+        self.count_faults(process, kind);
         self.look_at_memory(tid, process, kind);
         let first = self.processes.first().is_some_and(|root| root.record.images.len() == 1);
         if self.request.end_at_entry && kind == MarkKind::Entry && process == 0 && first {
@@ -122,6 +123,7 @@ impl Session<'_> {
             self.mark(process, MarkKind::Mapped, mapped_us);
         }
         self.mark(process, MarkKind::Relocated, at_us);
+        self.count_faults(process, MarkKind::Relocated);
         self.look_at_memory(tid, process, MarkKind::Relocated);
         let state = match &known.loader {
             Loader::Glibc { state } => Some(*state),
@@ -222,6 +224,7 @@ impl Session<'_> {
                     );
                 } else {
                     self.mark(process, MarkKind::Mapped, at_us);
+                    self.count_faults(process, MarkKind::Mapped);
                     self.look_at_memory(tid, process, MarkKind::Mapped);
                 }
             }

@@ -91,6 +91,7 @@ impl Session<'_> {
             process.exiting = false;
             if let Some(image) = process.record.images.last_mut() {
                 image.marks.retain(|mark| mark.kind != MarkKind::Exiting);
+                image.faults.retain(|(kind, _)| *kind != MarkKind::Exiting);
             }
         }
         if let Some(call) = task.call.take() {
@@ -119,6 +120,7 @@ impl Session<'_> {
         if !only_thread && !state.exiting {
             state.exiting = true;
             self.mark(process, MarkKind::Exiting, at_us);
+            self.count_faults(process, MarkKind::Exiting);
             self.look_at_pages(tid, process);
         } else if only_thread && let Some(task) = self.tasks.get_mut(&tid) {
             // The end of a leading thread is reported after that of the last one.

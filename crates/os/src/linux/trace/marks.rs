@@ -8,6 +8,7 @@ use super::loader::Loader;
 use super::ptrace::{self, Tid};
 use super::session::Session;
 use super::start::{self, Auxiliary};
+use crate::linux::processes;
 use model::{LoadBias, MappedVa, Mark, MarkKind, TracedImage};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,6 +38,17 @@ impl Session<'_> {
             && image.marks.iter().all(|mark| mark.kind != kind)
         {
             image.marks.push(Mark { kind, at_us });
+        }
+    }
+
+    /// Records how many page faults the process has had at a mark of its present image, where it stands now.
+    pub fn count_faults(&mut self, process: usize, kind: MarkKind) {
+        let Some(pid) = self.processes.get(process).map(|state| state.record.pid) else { return };
+        let found = processes::minor_faults(pid.cast_signed());
+        if let (Some(image), Some(count)) = (self.present_image(process), found)
+            && image.faults.iter().all(|(known, _)| *known != kind)
+        {
+            image.faults.push((kind, count));
         }
     }
 
@@ -89,6 +101,7 @@ impl Session<'_> {
             notes: Vec::new(),
             steps: Vec::new(),
             memory: Vec::new(),
+            faults: Vec::new(),
         };
         if let Some(state) = self.processes.get_mut(process) {
             let index = state.record.images.len();
@@ -97,6 +110,7 @@ impl Session<'_> {
             let set = start::loader_variables(tid).unwrap_or_default();
             self.variables.push(LoaderVariables { process, image: index, set });
         }
+        self.count_faults(process, MarkKind::ExecDone);
         self.look_at_memory(tid, process, MarkKind::ExecDone);
         if let Err(note) = self.examine(tid, process) {
             self.note(process, note);
