@@ -145,6 +145,36 @@ fn each_plugin_finds_definitions_in_its_own_order() {
     assert_eq!(answers.len(), 3, "{answers:?}");
 }
 
+/// Here the files of libraries cannot be divided, because they would need each other: another order of them does it.
+#[test]
+fn files_of_libraries_are_searched_in_an_order_in_which_all_is_found() {
+    let Some(folder) = Folder::new() else { return };
+    let program = folder.compile("host", HOST, &["-ldl"]);
+    folder.library("libtail.so", "int tail(void) { return 5; }", &[]);
+    let late = "int tail(void); int one(void) { return 1; } int late(void) { return tail(); }";
+    folder.library("liblate.so", late, &["libtail.so"]);
+    let asks = "int one(void); int late(void); int asks(void) { return one() * 10 + late(); }";
+    folder.library("libasks.so", asks, &["liblate.so"]);
+    folder.library(
+        "libwide.so",
+        "int one(void) { return 2; } int wide(void) { return one(); }",
+        &[],
+    );
+    let all = "int asks(void); int tail(void); int wide(void);
+        int work(void) { return asks() * 100 + tail() * 10 + wide(); }";
+    let wide = folder.library("wide.so", all, &["libasks.so", "libtail.so", "libwide.so"]);
+    let some = "int asks(void); int tail(void); int work(void) { return asks() * 10 + tail(); }";
+    let small = folder.library("small.so", some, &["libasks.so", "libtail.so"]);
+    let include = [&wide, &small].map(PathBuf::clone).into();
+    let made = folder.bundle(&program, &BundleOptions { include, ..BundleOptions::default() });
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    for (order, answer) in [([&wide, &small], "2552\n255\n"), ([&small, &wide], "155\n1552\n")] {
+        let files = order.map(PathBuf::clone);
+        assert_eq!(told(&program, &files).0, answer);
+        assert_eq!(told(&made.run, &files), (answer.to_owned(), "1".to_owned()));
+    }
+}
+
 /// A reference that is bound to another library's definition, if that is there, asks for a version. The library that is
 /// asked must be there in any case.
 #[test]

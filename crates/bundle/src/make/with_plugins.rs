@@ -50,7 +50,7 @@ pub(super) fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved
         remove(job.folder);
         match refused.what {
             What::Group(group) => chosen.refuse_group(group, &refused.reason),
-            What::Plugin(root) => chosen.retry(root, &refused.reason),
+            What::Plugin(root) => chosen.retry(root, &refused.reason, &refused.order),
         }
         chosen.group();
     }

@@ -1,5 +1,6 @@
 //! Which plug-ins are merged, and with what.
 
+use super::search::Order;
 use super::unsuitable;
 use crate::choose::members;
 use image::elf::Loadable;
@@ -21,19 +22,7 @@ pub(crate) struct Root {
     /// Opened alone it has these, which are copies of what it has here.
     pub(crate) copies: Vec<PathBuf>,
     /// In which order its groups are searched.
-    order: Order,
-}
-
-/// In which order the groups of a plug-in are searched: modules of different groups may alternate in the plug-in's
-/// own order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    /// The group with the module that the plug-in searches first comes first.
-    ByFirst,
-    /// What more plug-ins need, and so is more basic, comes first.
-    ByUsers,
-    /// The plug-in's own: groups are divided where modules of others stand between theirs.
-    Own,
+    pub(super) order: Order,
 }
 
 /// What is merged into one file.
@@ -151,40 +140,6 @@ impl Chosen {
         }
     }
 
-    /// A plug-in cannot be opened like this: it is tried in another way, or stays as it is.
-    pub(crate) fn retry(&mut self, root: ModuleId, reason: &str) {
-        let known = self.roots.iter_mut().find(|known| known.id == root);
-        match known.map(|known| &mut known.order) {
-            Some(order @ Order::ByFirst) => *order = Order::ByUsers,
-            Some(order @ Order::ByUsers) => *order = Order::Own,
-            _ => self.refuse(root, reason),
-        }
-    }
-
-    /// The other groups that are loaded with a plug-in, in the order in which they are searched.
-    pub(crate) fn searched(&self, root: &Root) -> Vec<usize> {
-        let mut groups = Vec::new();
-        for group in root.closure.iter().skip(1).filter_map(|&module| self.group_of(module)) {
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-        let users = |group: &usize| {
-            let first = self.groups[*group].members.first();
-            let uses = |root: &&Root| first.is_some_and(|first| root.closure.contains(first));
-            self.roots.iter().filter(uses).count()
-        };
-        if root.order == Order::ByUsers {
-            groups.sort_by_key(|group| std::cmp::Reverse(users(group)));
-        }
-        groups
-    }
-
-    /// The plug-ins in whose own order groups are searched.
-    pub(super) fn in_own_order(&self) -> impl Iterator<Item = &Root> {
-        self.roots.iter().filter(|root| root.order == Order::Own)
-    }
-
     fn add(&mut self, path: &Path, named: bool) {
         let refused =
             |this: &mut Chosen, reason: String| this.refused.push((path.to_owned(), reason));
@@ -217,7 +172,8 @@ impl Chosen {
             Ok(id) if self.roots.iter().any(|root| root.id == id) => self.add_link(id, path),
             Ok(id) => {
                 let closure = self.graph().closure(id);
-                let (path, copies, order) = (path.to_owned(), Vec::new(), Order::ByFirst);
+                let (path, copies, order) =
+                    (path.to_owned(), Vec::new(), Order::ByFirst(Vec::new()));
                 self.roots.push(Root { id, path, named, closure, copies, order });
             }
             Err(error) => refused(self, error.to_string()),

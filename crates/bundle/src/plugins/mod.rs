@@ -11,6 +11,7 @@
 //! - `alone`: each of them has the libraries that it has alone.
 //! - `kinds`: what modules of one group have in common.
 //! - `bind`: what each reference is bound to.
+//! - `search`: in which order the files of a plug-in are searched.
 //! - `thread_local`: storage for which the loader has little room.
 //! - `unsuitable`: why a plug-in stays as it is.
 //! - `file`: the file of a group.
@@ -25,6 +26,7 @@ mod groups;
 mod kinds;
 mod place;
 mod prove;
+mod search;
 mod thread_local;
 mod told;
 mod unsuitable;

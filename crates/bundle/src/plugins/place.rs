@@ -2,6 +2,7 @@
 
 use super::choose::{Chosen, Group};
 use super::file::{self, Surroundings};
+use super::search::Before;
 use super::told::{self, PluginTables};
 use crate::carry::{self, Carry, UNFINISHED};
 use crate::choose::members::Membership;
@@ -39,6 +40,14 @@ pub(crate) struct Made<'a> {
 pub(crate) struct Refused {
     pub(crate) what: What,
     pub(crate) reason: String,
+    /// Modules whose groups would have to be searched before those of others.
+    pub(crate) order: Vec<Before>,
+}
+
+impl Refused {
+    fn group(group: usize, reason: String) -> Refused {
+        Refused { what: What::Group(group), reason, order: Vec::new() }
+    }
 }
 
 /// What cannot be made.
@@ -93,13 +102,13 @@ pub(crate) fn make<'a>(
         let plan = match file::plan(&around, number) {
             Ok(plan) => plan,
             Err(error) => {
-                return Ok(Err(Refused { what: What::Group(number), reason: error.to_string() }));
+                return Ok(Err(Refused::group(number, error.to_string())));
             }
         };
         let path = place.join(&names[number]);
         let hashed = hashed(chosen, group, contents);
         if let Err(reason) = write(&plan, &path, hashed)? {
-            return Ok(Err(Refused { what: What::Group(number), reason }));
+            return Ok(Err(Refused::group(number, reason)));
         }
         permit(graph, group, &path).map_err(|error| BundleError::write(&path, error))?;
         let content = Content::read(&path).map_err(|error| BundleError::io(&path, error))?;
@@ -131,7 +140,7 @@ impl Named {
     pub(crate) fn new(chosen: &Chosen) -> Result<Named, Refused> {
         let contents = contents(chosen).map_err(|(module, reason)| {
             // Only what is in a group is read.
-            Refused { what: What::Group(chosen.group_of(module).unwrap_or_default()), reason }
+            Refused::group(chosen.group_of(module).unwrap_or_default(), reason)
         })?;
         let names = chosen.groups.iter().map(|group| name(chosen, group, &contents)).collect();
         Ok(Named { contents, names })

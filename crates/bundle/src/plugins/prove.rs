@@ -3,6 +3,7 @@
 
 use super::choose::Chosen;
 use super::place::{Made, Refused, What};
+use super::search::Before;
 use super::unsuitable;
 use crate::choose::members;
 use crate::plan::Plan;
@@ -37,7 +38,8 @@ pub(crate) fn prove(
     let Finished { run, plan, graph, environment } = *finished;
     for root in &chosen.roots {
         let Some(group) = chosen.group_of(root.id) else { continue };
-        let refused = |reason: String| Refused { what: What::Plugin(root.id), reason };
+        let refused =
+            |reason: String| Refused { what: What::Plugin(root.id), reason, order: Vec::new() };
         let mut opener =
             Opener::new(run, run, environment).map_err(|error| refused(error.to_string()))?;
         for name in plan.names.iter().take(plan.own_names) {
@@ -52,6 +54,7 @@ pub(crate) fn prove(
         let bound = chosen.bound(root).into_iter().flat_map(|(_, relocated)| relocated.bindings);
         let bound = bound.map(|binding| ((binding.from, binding.purpose), binding.to)).collect();
         let proof = Proof { chosen, made, plan, after, of_bundle, modules, bound };
+        let mut misplaced = Misplaced::default();
         let closure = after.closure(opened);
         let program = (0..of_bundle).map(ModuleId::at);
         let behind = closure.iter().copied().filter(|id| id.index() >= of_bundle);
@@ -60,10 +63,22 @@ pub(crate) fn prove(
         for module in behind {
             let Some(of_module) = proof.group(module) else { continue };
             proof.versions(module).map_err(refused)?;
-            proof.bindings(module, of_module, &scope).map_err(refused)?;
+            proof.bindings((module, of_module), &scope, &mut misplaced).map_err(refused)?;
+        }
+        let Misplaced { reason, order } = misplaced;
+        if let Some(reason) = reason {
+            return Err(Refused { what: What::Plugin(root.id), reason, order });
         }
     }
     Ok(())
+}
+
+/// References that would be bound otherwise in another order of the groups.
+#[derive(Default)]
+struct Misplaced {
+    /// The first of them, in words.
+    reason: Option<String>,
+    order: Vec<Before>,
 }
 
 struct Proof<'a> {
@@ -137,7 +152,14 @@ impl Proof<'_> {
         }
     }
 
-    fn bindings(&self, module: ModuleId, group: usize, scope: &[ModuleId]) -> Result<(), String> {
+    /// What is bound to another definition is an error; but those for which another group would have to be searched
+    /// before are collected.
+    fn bindings(
+        &self,
+        (module, group): (ModuleId, usize),
+        scope: &[ModuleId],
+        misplaced: &mut Misplaced,
+    ) -> Result<(), String> {
         let references = &self.made.plans[group].fixups.references;
         let sources: HashMap<_, SymbolRef> = references.sources().collect();
         let found = bindings_in(self.after, &[module], scope, true);
@@ -153,16 +175,26 @@ impl Proof<'_> {
                 Some(function) => self.is_wrapper(binding.to, function),
                 None => self.same(binding.to, was),
             };
-            if !same {
-                return Err(self.difference(
-                    &String::from_utf8_lossy(name),
-                    source,
-                    binding.to,
-                    was,
-                ));
+            if same {
+                continue;
+            }
+            let name = String::from_utf8_lossy(name);
+            let reason = self.difference(&name, source, binding.to, was);
+            let Some(pair) = self.would_come_first(binding.to, was) else { return Err(reason) };
+            misplaced.reason.get_or_insert(reason);
+            if !misplaced.order.contains(&pair) {
+                misplaced.order.push(pair);
             }
         }
         Ok(())
+    }
+
+    /// The modules of two groups, of which the first would have to be searched before the other one.
+    fn would_come_first(&self, now: Definition, was: Definition) -> Option<Before> {
+        let (now, was) = (self.group(now?.module)?, was?.module);
+        let first = *self.chosen.groups[now].members.first()?;
+        let of_other = self.chosen.group_of(was)?;
+        (of_other != now).then_some((was, first))
     }
 
     /// A reference that is not bound as before, in words.
