@@ -28,6 +28,7 @@ mod read_ahead;
 mod recorded;
 mod rerandomize;
 mod start;
+mod started;
 mod tables;
 mod toolchain;
 mod verify;

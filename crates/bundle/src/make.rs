@@ -1,5 +1,6 @@
 //! Making a bundle.
 
+mod described;
 mod job;
 mod with_plugins;
 
@@ -8,14 +9,14 @@ use crate::choose::by_handle::{self, BundleWarning};
 use crate::choose::members::{self, Membership};
 use crate::choose::refuse;
 use crate::error::BundleError;
+use crate::plan;
 use crate::plan::bases;
-use crate::plan::{self, Plan};
 use crate::plugins::Refused;
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
-use crate::read_ahead::{self, PagesAhead};
+use crate::read_ahead::PagesAhead;
 use crate::recorded;
-use crate::tables::{self, Tables};
+use crate::tables;
 use crate::toolchain;
 use crate::warm;
 use crate::write::content::{self, Content};
@@ -27,6 +28,7 @@ use crate::write::product;
 use crate::write::publish;
 use crate::write::spare;
 use crate::write::workplace::Workplace;
+use described::{figures, with_more, with_recorded};
 use files::Draft;
 use job::Job;
 use loader::{Environment, Graph, Relocated};
@@ -58,6 +60,8 @@ pub struct BundleOptions {
     pub disk: Option<Disk>,
     /// What it maps at once at every start.
     pub populate: Option<BundlePopulate>,
+    /// Sentences about the launches that were recorded for that.
+    pub of_launches: Vec<String>,
     /// What the environment will tell the loader at a start; otherwise as now.
     pub environment: Option<Box<Environment>>,
     /// What it looks at when it is started.
@@ -277,9 +281,7 @@ fn proved(
             warnings: texts,
             include: included(job, plugins),
             plugins: plugins.described()?,
-            read_ahead: tables.read_ahead.clone(),
-            populate: options.populate.clone(),
-            ..manifest?
+            ..with_recorded(manifest?, &tables)
         },
         warnings,
         figures: figures(&plan, &tables, relocated, bytes),
@@ -302,38 +304,4 @@ fn included(job: &Job<'_>, plugins: &Opened<'_>) -> Vec<String> {
 fn permitted_as(program: &Path, draft: &Draft) -> std::io::Result<()> {
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     draft.file().set_permissions(std::fs::Permissions::from_mode(mode))
-}
-
-/// The warnings with those about what is read ahead, and what is not carried.
-fn with_more(
-    mut warnings: Vec<BundleWarning>,
-    job: &Job<'_>,
-    read_ahead: Option<&PagesAhead>,
-) -> Vec<BundleWarning> {
-    warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
-    warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
-    if job.options.check == BundleCheck::Sealed {
-        warnings.extend(job.carry.left_out.iter().cloned().map(BundleWarning::of));
-        warnings.extend(carry::warnings(job.graph, job.options.learnt.as_ref()));
-    } else {
-        let learnt = job.options.learnt.iter();
-        warnings.extend(learnt.clone().flat_map(carry::of_launch));
-        warnings.extend(learnt.filter_map(carry::of_launcher));
-    }
-    warnings
-}
-
-fn figures(plan: &Plan<'_>, tables: &Tables, relocated: &[Relocated], bytes: u64) -> BundleFigures {
-    let fixed = plan.spec.fixed;
-    let functions = plan.outside.looked_up_late().count();
-    let (found, late) = if plan.own.filled { (functions, 0) } else { (0, functions) };
-    BundleFigures {
-        bytes,
-        bound: relocated.iter().map(|module| module.work.references).sum(),
-        looked_up: (tables.relocations.symbols() + late) as u64,
-        found: found as u64,
-        relative: if fixed { 0 } else { tables.relocations.relative.len() as u64 },
-        idle: plan.idle as u64,
-        joined: plan.layout.joined as u64,
-    }
 }

@@ -221,8 +221,12 @@ pub(crate) fn still_read(run: &Path, said: BundleReadAhead) -> (BundleReadAhead,
 
 /// Words for a launch that may have failed.
 pub(crate) fn ended_warning(ahead: &PagesAhead) -> Option<String> {
-    let ended = ahead.ended.as_ref()?;
-    Some(format!("The recorded launch {ended}. If that is a failure, record another launch."))
+    ahead.ended.as_deref().map(ended_otherwise)
+}
+
+/// The same of a launch that ended so.
+pub(crate) fn ended_otherwise(ended: &str) -> String {
+    format!("The recorded launch {ended}. If that is a failure, record another launch.")
 }
 
 /// Words for what is left out, if anything is.

@@ -9,6 +9,7 @@ mod launch;
 use crate::error::BundleError;
 use crate::make::{self, BundleOptions, Made, RUN};
 use crate::read_ahead::PagesAhead;
+use crate::started::is_safe_to_start;
 use crate::write::debugger::SYMBOLS;
 use crate::write::manifest::{MANIFEST, PENDING};
 use crate::write::ownership::Owned;
@@ -44,6 +45,7 @@ pub fn make_recorded(
     (options, what): (&BundleOptions, BundleRecording),
 ) -> Result<Made, BundleError> {
     launch::permitted(what)?;
+    is_safe_to_start(folder)?;
     let workplace = Workplace::enter(folder);
     let owned = Owned::of(folder, Some(program))?;
     if options.tool.is_none() {
@@ -58,11 +60,10 @@ pub fn make_recorded(
     let line = command(program).line();
     let nothing = Learned {
         read_ahead: what.read_ahead.then(|| PagesAhead::nothing(&line)),
-        populate: what.populate.then(|| BundlePopulate {
-            command: line.clone(),
-            shared: Vec::new(),
-            copied: Vec::new(),
-        }),
+        populate: what
+            .populate
+            .then(|| BundlePopulate { command: line.clone(), ..BundlePopulate::default() }),
+        notes: Vec::new(),
     };
     let (place, owned_there) = match &beside {
         Some(beside) => (&*beside.folder, &beside.owned),

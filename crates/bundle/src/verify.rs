@@ -23,7 +23,7 @@ use model::bundle::{
     ChangeKind, Starts,
 };
 use model::text::text;
-use model::{LargePages, quoted};
+use model::{Disk, LargePages, quoted};
 use startup::Checks;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct Verified {
 }
 
 /// How a bundle is made again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MakeAgain {
     /// The program.
     pub program: PathBuf,
@@ -53,6 +53,8 @@ pub struct MakeAgain {
     /// The launch of which it reads ahead what that touched, as one would type it. There has to be a
     /// recording of it.
     pub reads_ahead: Option<String>,
+    /// What that is read from.
+    pub disk: Option<Disk>,
     /// The launch whose pages it maps at once, as one would type it.
     pub populates: Option<String>,
     /// The folder, if not a new one.
@@ -71,6 +73,7 @@ fn again(manifest: &BundleManifest, folder: Option<PathBuf>) -> MakeAgain {
         program: manifest.path(),
         options: manifest::options(manifest),
         reads_ahead: manifest.read_ahead.as_ref().map(|said| said.command.clone()),
+        disk: manifest.read_ahead.as_ref().map(|said| said.disk),
         populates: manifest.populate.as_ref().map(|said| said.command.clone()),
         folder,
     }

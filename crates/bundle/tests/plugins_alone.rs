@@ -177,3 +177,61 @@ fn a_plugin_by_links_in_other_folders() {
         );
     }
 }
+
+/// The loader takes the one that was loaded first, whichever that is.
+#[test]
+fn two_plugins_of_one_name() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    for (folder, number) in [("a", 1), ("b", 2)] {
+        std::fs::create_dir(at.join(folder)).unwrap();
+        let work = format!("int me(void) {{ return {number}; }} int work(void) {{ return me(); }}");
+        let named = ["-shared", "-fPIC", "-Wl,-soname,libplug.so"];
+        testkit::compile(&cc, at, &format!("{folder}/libplug.so"), &work, &named);
+    }
+    let user = "int me(void); int work(void) { return 10 + me(); }";
+    let needs = at.join("a/libplug.so");
+    let needs = ["-w", "-shared", "-fPIC", needs.to_str().unwrap()];
+    testkit::compile(&cc, at, "user.so", user, &needs);
+    let made = bundle(&case, &["a/libplug.so", "b/libplug.so"].map(Path::new));
+    assert_eq!(made.manifest.warnings, [""; 0]);
+    for (files, answer) in [
+        (["b/libplug.so", "a/libplug.so", "user.so"], "2\n1\n12\n"),
+        (["a/libplug.so", "b/libplug.so", "user.so"], "1\n2\n11\n"),
+        (["b/libplug.so", "user.so", "a/libplug.so"], "2\n12\n1\n"),
+    ] {
+        let files = files.map(Path::new);
+        let (found, expected) = (told(&made.run, &files, at), told(program, &files, at));
+        assert!(expected.1.starts_with(answer), "{files:?}: {expected:?}");
+        assert_eq!((found.1, found.2.as_str()), (expected.1, "1"), "{files:?}");
+    }
+}
+
+/// A plug-in that asks for its own path is told the one by which it was opened.
+#[test]
+fn a_plugin_that_asks_where_it_is_by_a_link() {
+    let Some(case) = case() else { return };
+    let Case { at, program, .. } = &case;
+    let cc = testkit::tool("gcc").unwrap();
+    let asks = "
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <string.h>
+        int work(void) {
+            Dl_info found;
+            return dladdr((void *)work, &found) ? strrchr(found.dli_fname, '/')[-1] : -1;
+        }";
+    for folder in ["a", "b"] {
+        std::fs::create_dir(at.join(folder)).unwrap();
+    }
+    testkit::compile(&cc, at, "a/asks.so", asks, &["-shared", "-fPIC"]);
+    std::os::unix::fs::symlink("../a/asks.so", at.join("b/asks.so")).unwrap();
+    let made = bundle(&case, &[Path::new("a/asks.so")]);
+    for (file, answer, merged) in [("a/asks.so", "97", "1"), ("b/asks.so", "98", "0")] {
+        let files = [Path::new(file)];
+        let (found, expected) = (told(&made.run, &files, at), told(program, &files, at));
+        assert!(expected.1.starts_with(answer), "{expected:?}");
+        assert_eq!((found.1, found.2.as_str()), (expected.1, merged), "{file}");
+    }
+}

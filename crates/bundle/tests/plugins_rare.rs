@@ -324,6 +324,19 @@ fn names_may_be_of_any_bytes() {
     assert!(made.manifest.carried.iter().all(|file| file.path.is_ascii()));
 }
 
+/// Copies of `good.so`: of one the second part is not at a page, and of one the first part, which has the strings, is
+/// not loaded.
+fn damaged(at: &Path) {
+    let good = std::fs::read(at.join("good.so")).unwrap();
+    // Program headers follow the file header; a type has 4 bytes, and an address is at 16 of 56.
+    let mut damaged = good.clone();
+    damaged[64 + 56 + 16] = 0xff;
+    std::fs::write(at.join("damaged.so"), damaged).unwrap();
+    let mut nameless = good;
+    nameless[64] = 0xff;
+    std::fs::write(at.join("nameless.so"), nameless).unwrap();
+}
+
 #[test]
 fn what_is_not_merged_is_told_and_opened_as_before() {
     let Some(case) = case() else { return };
@@ -332,7 +345,7 @@ fn what_is_not_merged_is_told_and_opened_as_before() {
     let shared = ["-shared", "-fPIC", "-w"];
     let with = |more: &'static str| [&shared[..], &[more]].concat();
     let work = "int work(void) { return 5; }";
-    testkit::compile(&cc, at, "good.so", work, &shared);
+    testkit::compile(&cc, at, "good.so", work, &with("-Wl,-soname,good.so"));
     testkit::compile(&cc, at, "first.so", work, &with("-Wl,-z,initfirst"));
     testkit::compile(&cc, at, "global.so", work, &with("-Wl,-z,global"));
     testkit::compile(
@@ -343,7 +356,18 @@ fn what_is_not_merged_is_told_and_opened_as_before() {
         &shared,
     );
     std::fs::write(at.join("text.so"), "text").unwrap();
-    let names = ["good.so", "first.so", "global.so", "lacks.so", "text.so", "host"].map(Path::new);
+    damaged(at);
+    let names = [
+        "good.so",
+        "first.so",
+        "global.so",
+        "lacks.so",
+        "text.so",
+        "damaged.so",
+        "nameless.so",
+        "host",
+    ];
+    let names = names.map(Path::new);
     let made = bundle(&case, &names);
     let warnings = made.manifest.warnings.join("\n");
     for reason in [
@@ -352,6 +376,8 @@ fn what_is_not_merged_is_told_and_opened_as_before() {
         "(DF_1_GLOBAL)",
         "lacks.so is not merged, and is opened as before: ",
         "text.so is not merged, and is opened as before: ",
+        "damaged.so is not merged, and is opened as before: it is damaged: a part of it",
+        "nameless.so is not merged, and is opened as before: it is damaged: its name",
         "host is not merged, and is opened as before: the program needs it",
     ] {
         assert!(warnings.contains(reason), "{reason}: {warnings}");

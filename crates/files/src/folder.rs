@@ -6,7 +6,7 @@
 use crate::lock::{Lock, hold};
 use crate::{Stamp, WriteError};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, unlinkat,
+    AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -14,6 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,8 +109,12 @@ impl Folder {
 
     /// Whether this name leads to this open file.
     pub(crate) fn is_file(&self, name: &OsStr, file: &File) -> bool {
-        let opened = file.metadata().ok().map(|data| Stamp::of(&data).identity);
-        opened.is_some() && self.stamp(name).map(|now| now.identity) == opened
+        // Without a descriptor of its own, as there may be none left.
+        let named = statat(&self.opened, name, AtFlags::SYMLINK_NOFOLLOW);
+        match (named, file.metadata()) {
+            (Ok(named), Ok(opened)) => (named.st_dev, named.st_ino) == (opened.dev(), opened.ino()),
+            _ => false,
+        }
     }
 
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr, flags: RenameFlags) -> Result<(), Errno> {

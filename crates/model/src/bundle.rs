@@ -159,23 +159,21 @@ impl BundleManifest {
 }
 
 /// Pages of its file that a bundle has the kernel map at once at every start, before it needs them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundlePopulate {
     /// The command whose launch was recorded.
     pub command: String,
-    /// Pages that it shares with the file: runs of them, each by its first page in the file and its length.
+    /// Pages that it shared with the file: runs of them, each by its first page in the file and its length.
     pub shared: Vec<(u64, u64)>,
-    /// The same of pages that it has copies of.
+    /// The same of pages that it had copies of.
     pub copied: Vec<(u64, u64)>,
-}
-
-impl BundlePopulate {
-    /// How many pages are shared, and how many are copied.
-    pub fn pages(&self) -> (u64, u64) {
-        let sum =
-            |runs: &[(u64, u64)]| runs.iter().fold(0u64, |sum, run| sum.saturating_add(run.1));
-        (sum(&self.shared), sum(&self.copied))
-    }
+    /// How many places of memory every start asks for: runs of copied pages, and a page of each neighborhood of shared
+    /// ones.
+    pub ranges: u64,
+    /// Places that were recorded, and for which the bundle has no room.
+    pub left_out: u64,
+    /// Pages that every start copies for that, and would not copy for its relocations.
+    pub copied_pages: u64,
 }
 
 /// Figures of a bundle that was made just now.

@@ -3,7 +3,7 @@
 use crate::text;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// What to launch: resolved once, then launched as it stands, without a shell.
@@ -61,6 +61,60 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
     }
 }
 
+/// The words of a line that consists of words as [`quoted`] writes them; `None` where it does not.
+pub fn words(line: &str) -> Option<Vec<OsString>> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start_matches(' ');
+    while !rest.is_empty() {
+        let mut word = Vec::new();
+        while !rest.is_empty() && !rest.starts_with(' ') {
+            rest = piece(rest, &mut word)?;
+        }
+        words.push(OsString::from_vec(word));
+        rest = rest.trim_start_matches(' ');
+    }
+    Some(words)
+}
+
+/// Adds the first piece of a line to a word, and gives what is behind it.
+fn piece<'a>(line: &'a str, word: &mut Vec<u8>) -> Option<&'a str> {
+    if let Some(quoted) = line.strip_prefix("$'") {
+        return escaped(quoted, word);
+    }
+    if let Some(quoted) = line.strip_prefix('\'') {
+        let (text, rest) = quoted.split_once('\'')?;
+        word.extend_from_slice(text.as_bytes());
+        return Some(rest);
+    }
+    let (letter, behind) = match line.strip_prefix('\\') {
+        Some(line) => (line.chars().next()?, line),
+        None => (line.chars().next()?, line),
+    };
+    word.extend_from_slice(letter.to_string().as_bytes());
+    behind.get(letter.len_utf8()..)
+}
+
+/// The same of what is in `$'…'`.
+fn escaped<'a>(quoted: &'a str, word: &mut Vec<u8>) -> Option<&'a str> {
+    let mut rest = quoted;
+    loop {
+        let letter = rest.chars().next()?;
+        rest = rest.get(letter.len_utf8()..)?;
+        match letter {
+            '\'' => return Some(rest),
+            '\\' if rest.starts_with(['\\', '\'']) => {
+                word.extend_from_slice(rest.get(..1)?.as_bytes());
+                rest = rest.get(1..)?;
+            }
+            '\\' => {
+                word.push(u8::from_str_radix(rest.get(..3)?, 8).ok()?);
+                rest = rest.get(3..)?;
+            }
+            letter => word.extend_from_slice(letter.to_string().as_bytes()),
+        }
+    }
+}
+
 /// A path quoted for a POSIX shell, and never taken for an option.
 pub fn quoted_path(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
@@ -92,6 +146,28 @@ fn in_bytes(word: &OsStr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_quoted_is_read_back() {
+        let hard: [&[u8]; 8] = [
+            b"plain",
+            b"",
+            b"two words",
+            b"it's",
+            b"a\nb\t'c' \\ 1",
+            b"\xff\xfe7",
+            "gr\u{fc}n 'x'".as_bytes(),
+            b"$'a",
+        ];
+        let hard: Vec<OsString> =
+            hard.iter().map(|word| OsString::from_vec(word.to_vec())).collect();
+        let line: Vec<String> = hard.iter().map(quoted).collect();
+        assert_eq!(words(&line.join(" ")), Some(hard));
+        assert_eq!(words(""), Some(Vec::new()));
+        for wrong in ["'open", "$'open", "$'\\9'", "\\"] {
+            assert_eq!(words(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn variables_are_part_of_the_line() {

@@ -65,7 +65,7 @@ pub use bundle_contents::{
 };
 pub use bundle_remains::{BundleRemains, CopiedPages, LibraryRemains};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};
-pub use command::{Command, quoted, quoted_path};
+pub use command::{Command, quoted, quoted_path, words};
 pub use disk::Disk;
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};

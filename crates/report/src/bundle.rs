@@ -140,19 +140,23 @@ fn read_ahead(ahead: &BundleReadAhead, style: &Style) -> String {
 
 /// What is mapped at once, where that is known from, and what it costs.
 fn populate(populate: &BundlePopulate, style: &Style) -> String {
-    let (_, copied) = populate.pages();
     let launch = style.terminal(&populate.command);
-    let costs = match copied {
+    let costs = match populate.copied_pages {
         0 => String::new(),
-        _ => format!(
-            ", and copies {} of them, so another start may have up to {} of private memory that it \
-             does not use",
+        copied => format!(
+            " For that it copies {}, so another start may have up to {} of private memory that it does not use.",
             plural(copied, "page", "pages"),
             model::figures::bytes(copied.saturating_mul(PAGE_BYTES)),
         ),
     };
+    let left = match populate.left_out {
+        0 => String::new(),
+        left => format!(" There was no room for {} more.", plural(left, "place", "places")),
+    };
     format!(
-        "At every start, the kernel maps at once the pages that a launch of `{launch}` used{costs}."
+        "At every start, the kernel maps pages in {} at once, as a launch of `{launch}` used \
+         them.{costs}{left}",
+        plural(populate.ranges, "place", "places"),
     )
 }
 

@@ -1,7 +1,7 @@
 //! A plug-in has the libraries that it has where nothing else is opened.
 
 use super::choose::{Chosen, Root, Wanted};
-use super::told::names_origin;
+use super::told::depends_on_folder;
 use super::unsuitable::calls;
 use loader::{Graph, GraphError, Module, Opener};
 use model::ModuleId;
@@ -14,9 +14,11 @@ impl Chosen {
     /// Another path to a plug-in: one through another folder may mean other libraries.
     pub(super) fn add_link(&mut self, plugin: ModuleId, path: &Path) {
         let module = &self.graph()[plugin];
-        if folder(path) != folder(&module.path) && names_origin(module.image.bytes()) {
+        if folder(path) != folder(&module.path) && depends_on_folder(&module.image) {
             let first = module.path.display();
-            let reason = format!("it is the same file as {first}, and $ORIGIN is another folder");
+            let reason = format!(
+                "it is the same file as {first} in another folder, and that may matter ($ORIGIN, dladdr)"
+            );
             self.refused.push((path.to_owned(), reason));
         }
     }

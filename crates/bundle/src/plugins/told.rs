@@ -1,11 +1,13 @@
 //! What the bundle is told of its plug-ins.
 
 use super::choose::Chosen;
+use super::unsuitable::calls;
 use crate::choose::members;
 use crate::error::BundleError;
 use crate::plan::exports::{Export, ExportValue, ExportVersion};
 use crate::plan::fixups::Fixups;
 use crate::plan::layout::Layout;
+use image::elf::Loadable;
 use image::elf::loadable::{SymbolBinding, SymbolKind};
 use model::{ModuleId, SymbolIndex, SymbolRef, text};
 use startup::{Expected, FileRecord, Plugin, PluginFile};
@@ -38,10 +40,11 @@ impl PluginTables {
         let graph = chosen.graph();
         let iterate = members::iterate(graph).unwrap_or_default();
         let mut tables = PluginTables { iterate, ..PluginTables::default() };
-        let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         for (group, (name, preamble)) in chosen.groups.iter().zip(files) {
             let first = tables.names.len();
             let mut loaded: BTreeSet<OsString> = BTreeSet::new();
+            // Those of two groups may have one name: which is meant depends on which is loaded first.
+            let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
             for &member in &group.members {
                 let path = &graph[member].path;
                 let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -116,7 +119,7 @@ fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plug
         None => Some(path.as_os_str().to_owned()),
     };
     let folder =
-        root.filter(|_| names_origin(graph[member].image.bytes())).and_then(|_| path.parent());
+        root.filter(|_| depends_on_folder(&graph[member].image)).and_then(|_| path.parent());
     let folder = folder.map(|folder| folder.as_os_str().to_owned());
     let needs = match root {
         Some(_) => chosen.groups[group].needs.clone(),
@@ -126,11 +129,15 @@ fn plugin(chosen: &Chosen, member: ModuleId, group: usize) -> Result<Option<Plug
     Ok(Some(Plugin { identity, file: group, alias, folder, needs, records }))
 }
 
-/// Whether a file names `$ORIGIN`, in its search path or in its code. Then what it needs may depend on the folder of the
-/// path by which it is opened.
-pub(super) fn names_origin(bytes: &[u8]) -> bool {
-    let mut parts = bytes.split(|&byte| byte == b'$').skip(1);
+/// Functions by which code is told the path by which its file was opened.
+const TOLD_BY: [&[u8]; 3] = [b"dladdr", b"dladdr1", b"dlinfo"];
+
+/// Whether it may depend on the folder of the path by which a plug-in is opened what that needs or finds: it names
+/// `$ORIGIN`, in its search path or in its code, or asks for its own path.
+pub(super) fn depends_on_folder(image: &Loadable) -> bool {
+    let mut parts = image.bytes().split(|&byte| byte == b'$').skip(1);
     parts.any(|part| part.starts_with(b"ORIGIN") || part.starts_with(b"{ORIGIN}"))
+        || calls(image, &TOLD_BY)
 }
 
 fn record(path: &Path) -> Result<FileRecord, BundleError> {

@@ -2,7 +2,9 @@
 
 use crate::carry;
 use crate::choose::members;
+use crate::plan::layout::PAGE;
 use crate::tables::dynamic::PREAMBLE_SECTION;
+use image::elf::records::ProgramHeader;
 use image::elf::{Loadable, sanitizer, spec, trailing_data};
 use loader::{Graph, Module};
 use model::ModuleId;
@@ -39,10 +41,26 @@ pub(super) fn plugin(image: &Loadable, machine: &str) -> Option<String> {
     if image.interpreter.is_some() && image.soname.is_none() || image.program {
         return Some("it is a program".to_owned());
     }
+    if !image.segments().iter().filter(|segment| segment.loads()).all(is_mappable) {
+        return Some(
+            "it is damaged: a part of it is at no place where it can be mapped".to_owned(),
+        );
+    }
+    if image.needed.iter().chain(&image.soname).any(String::is_empty) {
+        return Some(
+            "it is damaged: its name, or that of a library that it needs, is empty".to_owned(),
+        );
+    }
     if image.sections().iter().any(|section| section.name == PREAMBLE_SECTION) {
         return Some("headstart has merged it already".to_owned());
     }
     None
+}
+
+/// The loader maps pages: an address and its place in the file are the same within a page (`_dl_map_object_from_fd`).
+fn is_mappable(segment: &ProgramHeader) -> bool {
+    let distance = segment.address.0.wrapping_sub(segment.offset.0);
+    distance.is_multiple_of(PAGE) && segment.alignment.is_multiple_of(PAGE)
 }
 
 /// Why a module that is opened with a plug-in cannot be merged. `outside`: what the user wants to stay outside.

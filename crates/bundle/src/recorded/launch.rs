@@ -4,10 +4,10 @@ use super::BundleRecording;
 use crate::error::BundleError;
 use crate::make::BundleOptions;
 use crate::plan::layout::PAGE;
-use crate::read_ahead::PagesAhead;
+use crate::read_ahead::{PagesAhead, ended_otherwise};
 use model::bundle::BundlePopulate;
 use model::text::{name, text};
-use model::{Command, Ending, FileOffset};
+use model::{Command, Ending, FileOffset, Reading};
 use os::attend::AttendOptions;
 use os::file_pages::{HeldFiles, PagesRequest};
 use os::trace::TraceRequest;
@@ -20,13 +20,16 @@ use std::path::Path;
 pub(super) struct Learned {
     pub(super) read_ahead: Option<PagesAhead>,
     pub(super) populate: Option<BundlePopulate>,
+    /// What is to be told of the launches.
+    pub(super) notes: Vec<String>,
 }
 
 impl Learned {
     /// Options with it. What was told to be read ahead stays.
     pub(super) fn with(self, options: &BundleOptions) -> BundleOptions {
         let read_ahead = self.read_ahead.or_else(|| options.read_ahead.clone());
-        BundleOptions { read_ahead, populate: self.populate, ..options.clone() }
+        let (populate, of_launches) = (self.populate, self.notes);
+        BundleOptions { read_ahead, populate, of_launches, ..options.clone() }
     }
 }
 
@@ -60,8 +63,12 @@ pub(super) fn recorded(
     what: BundleRecording,
 ) -> Result<Learned, NoRecord> {
     let read_ahead = what.read_ahead.then(|| pages_ahead(command, line, run)).transpose()?;
-    let populate = what.populate.then(|| pages_in_memory(command, line, run)).transpose()?;
-    Ok(Learned { read_ahead, populate })
+    let mut notes = Vec::new();
+    let populate = match what.populate {
+        true => Some(pages_in_memory(command, line, run, &mut notes)?),
+        false => None,
+    };
+    Ok(Learned { read_ahead, populate, notes })
 }
 
 /// What a cold launch reads.
@@ -79,7 +86,7 @@ fn pages_ahead(command: &Command, line: &str, run: &Path) -> Result<PagesAhead, 
     let pages = pages.map_err(NoRecord::Refused)?;
     ended(pages.ending)?;
     let own = pages.files.iter().find(|file| Path::new(&name(&file.path)) == run);
-    if let Some(model::Reading::Unavailable { reason, .. }) = own.map(|file| &file.touched) {
+    if let Some(Reading::Unavailable { reason, .. }) = own.map(|file| &file.touched) {
         let what = format!("could not be recorded, as its pages are not known: {reason}");
         return Err(NoRecord::Launch(what));
     }
@@ -88,18 +95,41 @@ fn pages_ahead(command: &Command, line: &str, run: &Path) -> Result<PagesAhead, 
 }
 
 /// What a warm launch has in memory of the bundle at its end.
-fn pages_in_memory(command: &Command, line: &str, run: &Path) -> Result<BundlePopulate, NoRecord> {
+fn pages_in_memory(
+    command: &Command,
+    line: &str,
+    run: &Path,
+    notes: &mut Vec<String>,
+) -> Result<BundlePopulate, NoRecord> {
     let null = os::launcher::dev_null().map_err(NoRecord::Refused)?;
     let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
     request.pages_at_exit = Some(text(run));
     let launch = || os::trace::trace(command, &request).map_err(NoRecord::Refused);
     // The first one may read from storage, and has other pages then.
-    launch()?;
+    ended(launch()?.ending)?;
     let launch = launch()?;
     ended(launch.ending)?;
-    let Some(pages) = launch.pages else {
-        let what = "executed another program before its end, so it is not known what it uses of the bundle";
-        return Err(NoRecord::Launch(what.to_owned()));
+    if launch.ending != Ending::Code(0) {
+        notes.push(ended_otherwise(&launch.ending.words()));
+    }
+    notes.extend(match launch.left_running {
+        0 => None,
+        1 => Some(
+            "The recorded launch left a process running, which headstart has ended.".to_owned(),
+        ),
+        many => Some(format!(
+            "The recorded launch left {many} processes running, which headstart has ended."
+        )),
+    });
+    let pages = match launch.pages {
+        Some(Reading::Value(pages)) => pages,
+        Some(Reading::Unavailable { reason, .. }) => {
+            return Err(NoRecord::Launch(format!("could not be recorded: {reason}")));
+        }
+        None => {
+            let what = "executed another program before its end, which shows nothing of the bundle";
+            return Err(NoRecord::Launch(what.to_owned()));
+        }
     };
     let runs = |ranges: &[Range<FileOffset>]| {
         let run = |range: &Range<FileOffset>| {
@@ -108,7 +138,7 @@ fn pages_in_memory(command: &Command, line: &str, run: &Path) -> Result<BundlePo
         ranges.iter().map(run).collect()
     };
     let (shared, copied) = (runs(&pages.shared), runs(&pages.copied));
-    Ok(BundlePopulate { command: line.to_owned(), shared, copied })
+    Ok(BundlePopulate { command: line.to_owned(), shared, copied, ..BundlePopulate::default() })
 }
 
 /// Says where a launch did not end by itself. What a program means by its exit code is its own affair.

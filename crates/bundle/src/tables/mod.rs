@@ -30,7 +30,7 @@ use crate::plan::own_data::Extent;
 use image::elf::loadable::{Section, Version};
 use image::elf::records::{DynamicEntry, Rela, SymbolEntry, symbol_info};
 use image::elf::spec;
-use model::bundle::BundleReadAhead;
+use model::bundle::{BundlePopulate, BundleReadAhead};
 use model::text::name as name_of;
 use model::{BundleVa, SymbolIndex};
 use placed::Placed;
@@ -83,6 +83,8 @@ pub(crate) struct Tables {
     pub(crate) chain: Vec<Fixup>,
     /// What is read ahead, in figures.
     pub(crate) read_ahead: Option<BundleReadAhead>,
+    /// What is mapped at once, and how much that is.
+    pub(crate) populate: Option<BundlePopulate>,
 }
 
 impl Tables {
@@ -160,8 +162,10 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let read_ahead = plan.spec.read_ahead;
     let read_ahead = read_ahead.map(|read_ahead| tables.fill_list(plan, &order, read_ahead));
     let populated = plan.spec.populate;
-    let recorded_counts = populated
-        .map_or((0, 0), |populate| tables.fill_recorded((plan, &order), populate, &written));
+    let populated =
+        populated.map(|it| tables.fill_recorded((plan, &order), it, (&written, &relocations)));
+    let (recorded_counts, populate) = populated.unzip();
+    let recorded_counts = recorded_counts.unwrap_or_default();
     let (all, sections) = (tables.all, sections::of_members(&plan.layout, &order));
     let dynamic = Vec::new();
     let written_counts = written.counts();
@@ -175,6 +179,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
         recorded_counts,
         chain,
         read_ahead,
+        populate,
     };
     tables.dynamic = dynamic::entries(plan, &tables, &needed, &search);
     dynamic::add_sections(plan, &mut tables);

@@ -1,11 +1,13 @@
 //! The tables that are behind one another so far.
 
 use super::ahead::{self, Whole};
+use super::relocations::Relocations;
 use super::strings::Strings;
 use super::{Table, populate};
 use crate::plan::Plan;
 use crate::plan::file_order::FileOrder;
 use crate::plan::layout::{PAGE, aligned};
+use crate::plan::written::runs;
 use crate::read_ahead::PagesAhead;
 use image::elf::loadable::Section;
 use image::elf::records::SectionHeader;
@@ -79,18 +81,24 @@ impl Placed {
         said
     }
 
-    /// Writes the list of what is mapped at once into its place, and gives the numbers of its ranges.
+    /// Writes the list of what is mapped at once into its place, and gives the numbers of its ranges and what is told
+    /// of it.
     pub(super) fn fill_recorded(
         &mut self,
         (plan, order): (&Plan<'_>, &FileOrder),
         populate: &BundlePopulate,
-        written: &WrittenPages,
-    ) -> (u64, u64) {
-        let pages = populate::pages(&Whole { plan, order, tables: &self.all }, populate, written);
+        known: (&WrittenPages, &Relocations),
+    ) -> ((u64, u64), BundlePopulate) {
+        let (written, relocations) = known;
+        let moved = relocations.addresses().filter(|_| !plan.spec.fixed);
+        let relocated = runs(moved.chain(relocations.others()).map(|address| address.0));
+        let relocated = relocated.into_iter().flatten().collect();
+        let whole = Whole { plan, order, tables: &self.all };
+        let (pages, told) = populate::pages(&whole, populate, (written, &relocated));
         let place = self.all.iter_mut().find(|table| table.section.name == populate::SECTION);
         let bytes = pages.bytes();
         place.expect("it has a place").bytes[..bytes.len()].copy_from_slice(&bytes);
-        pages.counts()
+        (pages.counts(), told)
     }
 
     /// Names for the loader have a section of their own, as patchelf moves the others' strings.

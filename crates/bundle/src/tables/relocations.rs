@@ -110,9 +110,14 @@ impl Relocations {
 
     /// Addresses of all words that are written, but for what is copied into data.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = BundleVa> {
+        self.relative.iter().copied().chain(self.others())
+    }
+
+    /// Those that are written where the bundle does not move.
+    pub(crate) fn others(&self) -> impl Iterator<Item = BundleVa> {
         let others = self.others.iter().chain(&self.first);
         let others = others.filter(|relocation| parts(relocation).0 != spec::R_X86_64_COPY);
-        self.relative.iter().copied().chain(others.map(|relocation| BundleVa(relocation.offset.0)))
+        others.map(|relocation| BundleVa(relocation.offset.0))
     }
 
     /// RELR.

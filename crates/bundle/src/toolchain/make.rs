@@ -6,6 +6,7 @@ use super::{BUNDLES, TOOLCHAIN, clang, find, gcc, is_toolchain, prove, read, rem
 use crate::error::BundleError;
 use crate::make::{BundleOptions, Made, RUN, make};
 use crate::plan::freshness::is_base;
+use crate::started::is_safe_to_start;
 use crate::write::manifest::{MANIFEST, PENDING};
 use crate::write::ownership::{OF_OTHERS, lstat, taken};
 use crate::write::publish;
@@ -175,7 +176,7 @@ impl Work<'_> {
             self.fresh.push(path.clone());
         }
         if tool.is_driver {
-            prove::is_safe_to_start(&path)?;
+            is_safe_to_start(&path)?;
         }
         let options = self.request.options.clone();
         let environment = Some(Box::new(Environment::default()));

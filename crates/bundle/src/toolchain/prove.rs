@@ -5,19 +5,11 @@ use super::find::{self, whole_answer};
 use super::tool::Tool;
 use crate::error::BundleError;
 use crate::start::chosen;
-use crate::write::ownership::taken;
 use model::bundle::BundleManifest;
 use model::toolchain::Toolchain;
 use startup::STALE_VARIABLE;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-const ROOT: u32 = 0;
-/// S_IWGRP and S_IWOTH.
-const OTHERS_MAY_WRITE: u32 = 0o022;
-/// S_ISVTX: others may add files, and not replace those of root.
-const STICKY: u32 = 0o1000;
 
 /// What shows where it looks.
 fn questions(toolchain: Toolchain) -> &'static [&'static [&'static str]] {
@@ -56,27 +48,6 @@ pub(super) fn is_compiler(
         file.display()
     );
     Err(BundleError::declined(&tool.program, reason))
-}
-
-/// Makes sure that root, who starts the finished compiler to ask it, starts nobody else's program.
-///
-/// # Errors
-/// Somebody else could put another file into the place of what was made.
-pub(super) fn is_safe_to_start(bundle: &Path) -> Result<(), BundleError> {
-    if os::program::own_user() != ROOT {
-        return Ok(());
-    }
-    let bundle = bundle.canonicalize().map_err(|error| BundleError::io(bundle, error))?;
-    for folder in bundle.ancestors() {
-        let data = folder.metadata().map_err(|error| BundleError::io(folder, error))?;
-        let of_others = data.mode() & OTHERS_MAY_WRITE != 0 && data.mode() & STICKY == 0;
-        if data.uid() != ROOT || of_others {
-            let found = "can be changed by other users, and root has to start the compiler that is \
-                         made there to prove it; make it as the user to whom the folder belongs";
-            return Err(taken(folder, found));
-        }
-    }
-    Ok(())
 }
 
 /// Asks the program and its bundle.

@@ -77,6 +77,7 @@ pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
         read_ahead: None,
         disk: None,
         populate: None,
+        of_launches: Vec::new(),
         check: manifest.check,
         immutable: manifest.immutable.iter().map(|folder| name(folder).into()).collect(),
         told: manifest.told.as_ref().map(|told| name(told).into()),

@@ -1,7 +1,7 @@
 //! The command that makes a bundle again, with the options that it was made with.
 
-use crate::args::split;
 use bundle::{BundleOptions, MakeAgain};
+use model::Disk;
 use model::bundle::BundleCheck;
 use model::{quoted, text};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The command, as one would type it; with what has to be recorded for it before. A tool of a toolchain is made again
 /// with that.
 pub fn command(again: &MakeAgain) -> String {
-    let MakeAgain { program, options, reads_ahead, populates, folder } = again;
+    let MakeAgain { program, options, reads_ahead, disk, populates, folder } = again;
     let outside = options.outside.iter();
     let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
     let outside: String = outside.collect();
@@ -24,7 +24,7 @@ pub fn command(again: &MakeAgain) -> String {
         let (word, driver) = (tool.toolchain.word(), quoted(text::name(&tool.driver)));
         return format!("{set}headstart bundle --toolchain {word}{how} --out {out} {driver}");
     }
-    let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
+    let (record, prefetch) = recorded_again(reads_ahead.as_deref(), *disk, program);
     let (out, program) = (out(folder.as_deref()), quoted(program));
     let (populate, program) = match populates {
         None => ("", program),
@@ -38,7 +38,8 @@ pub fn command(again: &MakeAgain) -> String {
 pub fn of_folder(folder: &Path, program: &Path, fixed: bool) -> String {
     let options = BundleOptions { fixed, ..BundleOptions::default() };
     let (program, folder) = (program.to_owned(), Some(folder.to_owned()));
-    let plain = MakeAgain { program, options, reads_ahead: None, populates: None, folder };
+    let none = MakeAgain::default();
+    let plain = MakeAgain { program, options, folder, ..none };
     let Some(made) = plain.folder.as_deref().and_then(bundle::made) else {
         return format!("{}, with the other options that it had", command(&plain));
     };
@@ -47,8 +48,7 @@ pub fn of_folder(folder: &Path, program: &Path, fixed: bool) -> String {
         return format!("headstart renew {}", quoted(program));
     }
     let options = BundleOptions { fixed, ..made.options };
-    let (reads_ahead, populates) = (made.reads_ahead, made.populates);
-    command(&MakeAgain { options, reads_ahead, populates, ..plain })
+    command(&MakeAgain { options, program: plain.program, folder: plain.folder, ..made })
 }
 
 /// The variable with which the bundle is used, before the command.
@@ -72,20 +72,21 @@ fn checked(options: &BundleOptions) -> String {
 
 /// What comes before the command, and the option with which it uses that: the recorded launch of the
 /// bundle is one of the program now.
-fn recorded_again(launch: Option<&str>, program: &Path) -> (String, String) {
+fn recorded_again(launch: Option<&str>, disk: Option<Disk>, program: &Path) -> (String, String) {
     let Some(launch) = launch else { return (String::new(), String::new()) };
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let file = quoted(format!("{name}.record"));
     let arguments = arguments(launch);
+    let disk = disk.map_or(String::new(), |disk| format!(" --disk {}", disk.name()));
     (
         format!("headstart record --out {file} -- {}{arguments} && ", quoted(program)),
-        format!(" --prefetch {file}"),
+        format!(" --prefetch {file}{disk}"),
     )
 }
 
 /// The arguments of a launch, each with a space in front of it.
 fn arguments(launch: &str) -> String {
-    let words = split(launch).unwrap_or_default();
+    let words = model::words(launch).unwrap_or_default();
     words.iter().skip(1).map(|word| format!(" {}", quoted(word))).collect()
 }
 
@@ -108,6 +109,7 @@ mod tests {
             program: "/usr/bin/tool".into(),
             options,
             reads_ahead: Some("/usr/bin/tool -c 'a b'".to_owned()),
+            disk: Some(Disk::MovingHead),
             populates: None,
             folder: Some("/my bundles".into()),
         };
@@ -115,7 +117,7 @@ mod tests {
             command(&again),
             "headstart record --out tool.record -- /usr/bin/tool -c 'a b' && headstart bundle \
              --outside libfoo --outside '/opt/my libs' --fixed --join --check immutable --immutable \
-             /store --include /lib/plug.so --prefetch tool.record --out '/my bundles' /usr/bin/tool"
+             /store --include /lib/plug.so --prefetch tool.record --disk hdd --out '/my bundles' /usr/bin/tool"
         );
         let populates = Some("'/my bundles/run' -c 'a b'".to_owned());
         let (options, reads_ahead) = (BundleOptions::default(), None);

@@ -248,3 +248,25 @@ fn a_file_size_limit_is_an_error_and_leaves_nothing() {
     says(&output, &["out", "File too large"]);
     assert!(everything(stage.folder.path()) == before);
 }
+
+/// Whatever it is that cannot be opened any more, nothing is left and the reason is told.
+#[test]
+fn without_descriptors_nothing_is_left() {
+    let Some(stage) = Stage::bare() else { return };
+    let (out, program) = (stage.text("made/few"), stage.text("program"));
+    let mut refusals = 0;
+    for limit in 4..16 {
+        let line = format!("ulimit -n {limit}; exec \"$@\"");
+        let mut shell = command(Path::new("/bin/bash"));
+        shell.args(["-c", &line, "bash", env!("CARGO_BIN_EXE_headstart")]);
+        let made = shell.args(["bundle", "--out", &out, &program]).output_when_free();
+        if made.status.success() {
+            break;
+        }
+        refusals += 1;
+        let left = fs::read_dir(&out).map_or(0, |left| left.count());
+        assert_eq!(left, 0, "{limit}");
+        assert!(!stderr(&made).contains("File exists"), "{limit}: {}", stderr(&made));
+    }
+    assert!(refusals > 1);
+}

@@ -1,11 +1,12 @@
 //! Bundles that map at once what a launch used.
 
-use crate::common::{stderr, stdout};
+use crate::common::{stderr, stdout, wait_for};
 use crate::place::Place;
 use crate::stage::{command, json, run};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use testkit::WhenFree;
 
 /// 256 pages of constants and as many of data. It tells how many of every 32nd page of each are mapped, or are its
@@ -39,6 +40,8 @@ int main(int words, char **word) {
     for (int page = 0; page < 256 && words > 1; page += 32) sum += constants[page * 4096L] + data[page * 4096L]++;
     printf("%d\n", sum);
     if (words > 1 && !strcmp(word[1], "abort")) abort();
+    if (words > 1 && !strcmp(word[1], "wait")) pause();
+    if (words > 1 && !strcmp(word[1], "leave") && !fork()) pause();
     if (words > 1 && !strcmp(word[1], "other")) execl("/bin/true", "true", (char *)0);
     return 7;
 }"#;
@@ -117,10 +120,9 @@ fn every_start_has_the_pages_that_the_launch_used_and_no_copy_of_others() {
 fn what_it_was_recorded_from_is_told_and_how_it_is_made_again() {
     let Some(world) = World::new() else { return };
     let made = world.made("out", &["--populate"], &["use", "it"]);
-    assert!(
-        stdout(&made).replace('\n', " ").contains("looks use it` used, and copies "),
-        "{made:?}"
-    );
+    let told = stdout(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("looks use it` used them. For that it copies 8 pages"), "{told}");
+    assert!(told.contains("warning: The recorded launch ended with exit code 7."), "{told}");
     let out = world.out("out");
     let verified = json(&["verify", "--json", &out]);
     let populate = &verified["populate"];
@@ -130,7 +132,8 @@ fn what_it_was_recorded_from_is_told_and_how_it_is_made_again() {
         runs.iter().map(|run| run[1].as_u64().unwrap()).sum()
     };
     assert!(pages("copied") >= 8 && pages("shared") >= 8, "{verified}");
-    assert!(stdout(&run(&["verify", &out])).contains("maps at once"));
+    assert_eq!(populate["copied_pages"], 8, "{verified}");
+    assert!(stdout(&run(&["verify", &out])).contains("at once"));
     let mut program = fs::OpenOptions::new().append(true).open(&world.program).unwrap();
     program.write_all(b"changed").unwrap();
     drop(program);
@@ -174,4 +177,57 @@ fn with_a_kernel_that_refuses_the_call_a_bundle_starts_as_ever() {
     let log = fs::read_to_string(&log).unwrap();
     assert_eq!(log.matches("(INJECTED)").count(), 2, "{log}");
     assert!(!stdout(&refused).starts_with("8 8"), "{}", stdout(&refused));
+}
+
+#[test]
+fn what_was_not_recorded_to_its_end_is_not_told() {
+    let Some(world) = World::new() else { return };
+    let out = world.out("out");
+    let mut making = command(Path::new(env!("CARGO_BIN_EXE_headstart")))
+        .args([
+            "bundle",
+            "--populate",
+            "--out",
+            &out,
+            "--",
+            world.program.to_str().unwrap(),
+            "wait",
+        ])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let made = ["run", "headstart.json"].map(|name| world.place.path("out").join(name));
+    wait_for("the bundle is there", || made.iter().all(|path| path.exists()));
+    making.kill().unwrap();
+    making.wait().unwrap();
+    let verified = json(&["verify", "--json", &out]);
+    assert_eq!(verified["used"], true, "{verified}");
+    assert!(verified.get("populate").is_none(), "{verified}");
+}
+
+#[test]
+fn processes_that_the_launch_leaves_are_ended_and_told() {
+    let Some(world) = World::new() else { return };
+    let made = world.made("out", &["--populate"], &["leave"]);
+    let told = stdout(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("left a process running, which headstart has ended."), "{told}");
+}
+
+/// Another user could put another file in the place of the bundle before it is launched.
+#[test]
+fn root_launches_nothing_in_a_folder_of_another_user() {
+    let Some(world) = World::new() else { return };
+    if os::program::own_user() != 0 {
+        testkit::skip("only root can give a folder to another user");
+        return;
+    }
+    let folder = world.place.path("theirs");
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::chown(&folder, Some(65_534), None).unwrap();
+    for options in [&["--populate"][..], &["--prefetch", "auto"]] {
+        let refused = world.made("theirs", options, &[]);
+        assert_eq!(refused.status.code(), Some(6));
+        assert!(stderr(&refused).contains("can be changed by other users"), "{}", stderr(&refused));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
 }

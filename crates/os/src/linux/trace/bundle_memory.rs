@@ -4,7 +4,7 @@ use super::maps::{self, FileMapping};
 use super::ptrace::{self, Tid};
 use super::session::Session;
 use crate::linux::residency::page_bytes;
-use model::{BundleMemory, FileOffset, ImagePages, MarkKind};
+use model::{BundleMemory, FileOffset, ImagePages, MarkKind, Reading};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -44,7 +44,13 @@ impl Session<'_> {
         let wanted = self.request.pages_at_exit.as_ref().filter(|_| process == 0);
         let Some(path) = wanted.cloned() else { return };
         if self.present_image(process).is_some_and(|image| image.path == path) {
-            self.pages = image_pages(tid, &path);
+            let unread = || {
+                Reading::unavailable(
+                    "/proc/PID/maps or /proc/PID/pagemap of the process cannot be read",
+                    "",
+                )
+            };
+            self.pages = Some(image_pages(tid, &path).map_or_else(unread, Reading::Value));
         }
     }
 }

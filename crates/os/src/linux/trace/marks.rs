@@ -73,8 +73,9 @@ impl Session<'_> {
 
     /// Plants a breakpoint in the space of `tid`; one that cannot be planted is noted.
     pub fn plant(&mut self, tid: Tid, address: MappedVa, purpose: BreakpointPurpose) {
-        if self.recording.is_some() {
-            // It has a breakpoint at every function, and no marks.
+        if self.recording.is_some() || self.request.pages_at_exit.is_some() {
+            // It has a breakpoint at every function, and no marks, or is to be disturbed by none: where a process
+            // becomes one that only root may look into (PR_SET_DUMPABLE), a breakpoint cannot be lifted any more.
             return;
         }
         let Some((process, space)) = self.tasks.get(&tid).map(|task| (task.process, task.space))

@@ -39,7 +39,7 @@ use super::LaunchError;
 use super::launcher::GRACE;
 use super::place::PlacedFiles;
 use super::spawn::{Prepared, Setup};
-use model::{BundleStart, Command, Ending, ImagePages, PhaseTrace, ThreadLife};
+use model::{BundleStart, Command, Ending, ImagePages, PhaseTrace, Reading, ThreadLife};
 use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -62,7 +62,7 @@ pub struct TraceRequest {
     /// initializes a library.
     pub bundles: Vec<BundleStart>,
     /// Look at what the launched process has in memory of this file, by its real path, when it ends, if it executes
-    /// that then.
+    /// that then. No breakpoints are set in such a launch, and so only exec and exit are marked.
     pub pages_at_exit: Option<String>,
     /// End the launch by SIGKILL where the launched program's first image reaches its entry point.
     pub end_at_entry: bool,
@@ -121,7 +121,7 @@ pub struct TracedLaunch {
     pub variables: Vec<LoaderVariables>,
     /// What the launched process had in memory of the file that it executed, when it ended; only when that was asked
     /// for.
-    pub pages: Option<ImagePages>,
+    pub pages: Option<Reading<ImagePages>>,
     /// How the launched process ended.
     pub ending: Ending,
     /// Processes that it left running; they have been ended.

@@ -12,7 +12,7 @@ use super::{LoaderVariables, TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, ImagePages, MappedVa, ThreadLife};
+use model::{Ending, FileCall, ImagePages, MappedVa, Reading, ThreadLife};
 use std::collections::HashMap;
 use std::io;
 
@@ -79,7 +79,7 @@ pub(super) struct Session<'a> {
     pub variables: Vec<LoaderVariables>,
     pub stops: u32,
     /// What the launched process had in memory of its file at its end.
-    pub pages: Option<ImagePages>,
+    pub pages: Option<Reading<ImagePages>>,
     /// The functions that are called, where they are recorded.
     pub recording: Option<FunctionRecording>,
 }
