@@ -96,17 +96,18 @@ pub enum BundleError {
     NotRecorded(os::LaunchError),
     /// The kernel does not map what a bundle asks for at its start.
     #[error(
-        "nothing was made: this system does not map pages of several places with one system call \
-         (process_madvise: {0}), which takes Linux 6.15 or later and no filter that forbids it"
+        "nothing was made: mapping pages of several places at once needs Linux 6.15 or later, without \
+         a seccomp filter that refuses process_madvise (the call failed: {0})"
     )]
     NotPopulated(std::io::Error),
     /// The launch that was to be recorded did not end well, or nothing of it is known.
     #[error(
-        "the launch that was to be recorded {what}, so the bundle that is in {} {}", .folder.display(),
-        match (*.kept, *.read_ahead) {
-            (true, _) => "was not replaced",
-            (false, true) => "now reads nothing ahead",
-            (false, false) => "now maps nothing at once",
+        "the recorded launch {what}; the {} bundle in {} {}", if *.kept { "former" } else { "new" }, .folder.display(),
+        match (*.kept, *.read_ahead, *.populate) {
+            (true, _, _) => "was not replaced",
+            (false, true, true) => "reads nothing ahead and maps no pages at once",
+            (false, true, false) => "reads nothing ahead",
+            (false, false, _) => "maps no pages at once",
         }
     )]
     LaunchNotRecorded {
@@ -116,8 +117,10 @@ pub enum BundleError {
         folder: PathBuf,
         /// It is the one that was there before.
         kept: bool,
-        /// What is read ahead was to be recorded, with whatever else.
+        /// What is read ahead was to be recorded.
         read_ahead: bool,
+        /// What is mapped at once was to be recorded.
+        populate: bool,
     },
     /// A file of the bundle cannot be written.
     #[error("{} cannot be written: {}", path.display(), unwritten(path, source))]

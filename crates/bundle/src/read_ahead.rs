@@ -226,7 +226,9 @@ pub(crate) fn ended_warning(ahead: &PagesAhead) -> Option<String> {
 
 /// The same of a launch that ended so.
 pub(crate) fn ended_otherwise(ended: &str) -> String {
-    format!("The recorded launch {ended}. If that is a failure, record another launch.")
+    format!(
+        "The recorded launch {ended}. If that is a failure, make the bundle again with another launch."
+    )
 }
 
 /// Words for what is left out, if anything is.

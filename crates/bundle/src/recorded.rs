@@ -90,8 +90,9 @@ pub fn make_recorded(
     Err(match error {
         NoRecord::Refused(error) => BundleError::NotRecorded(error),
         NoRecord::Launch(found) => {
-            let (folder, read_ahead) = (folder.to_owned(), what.read_ahead);
-            BundleError::LaunchNotRecorded { what: found, folder, kept, read_ahead }
+            let BundleRecording { read_ahead, populate } = what;
+            let (what, folder) = (found, folder.to_owned());
+            BundleError::LaunchNotRecorded { what, folder, kept, read_ahead, populate }
         }
     })
 }

@@ -19,13 +19,15 @@ pub(crate) fn is_safe_to_start(folder: &Path) -> Result<(), BundleError> {
     if os::program::own_user() != ROOT {
         return Ok(());
     }
+    // Whoever may become root by sudo need not be kept from it.
+    let trusted = [Some(ROOT), os::program::user_of_sudo()];
     let folder = folder.canonicalize().map_err(|error| BundleError::io(folder, error))?;
     for folder in folder.ancestors() {
         let data = folder.metadata().map_err(|error| BundleError::io(folder, error))?;
         let of_others = data.mode() & OTHERS_MAY_WRITE != 0 && data.mode() & STICKY == 0;
-        if data.uid() != ROOT || of_others {
-            let found = "can be changed by other users, and root has to start what is made there; \
-                         make it as the user to whom the folder belongs";
+        if !trusted.contains(&Some(data.uid())) || of_others {
+            let found = "can be changed by other users, and root would start a program from it; use \
+                         a folder that only root can change, on every level of its path";
             return Err(taken(folder, found));
         }
     }

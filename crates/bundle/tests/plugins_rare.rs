@@ -376,8 +376,8 @@ fn what_is_not_merged_is_told_and_opened_as_before() {
         "(DF_1_GLOBAL)",
         "lacks.so is not merged, and is opened as before: ",
         "text.so is not merged, and is opened as before: ",
-        "damaged.so is not merged, and is opened as before: it is damaged: a part of it",
-        "nameless.so is not merged, and is opened as before: it is damaged: its name",
+        "damaged.so is not merged, and is opened as before: the loader cannot map it",
+        "nameless.so is not merged, and is opened as before: its name (DT_SONAME)",
         "host is not merged, and is opened as before: the program needs it",
     ] {
         assert!(warnings.contains(reason), "{reason}: {warnings}");

@@ -144,18 +144,18 @@ fn populate(populate: &BundlePopulate, style: &Style) -> String {
     let costs = match populate.copied_pages {
         0 => String::new(),
         copied => format!(
-            " For that it copies {}, so another start may have up to {} of private memory that it does not use.",
+            " It copies {} for this, so a start may have up to {} of private memory that it does not use.",
             plural(copied, "page", "pages"),
             model::figures::bytes(copied.saturating_mul(PAGE_BYTES)),
         ),
     };
     let left = match populate.left_out {
         0 => String::new(),
-        left => format!(" There was no room for {} more.", plural(left, "place", "places")),
+        left => format!(" {} more did not fit into the list.", plural(left, "place", "places")),
     };
     format!(
-        "At every start, the kernel maps pages in {} at once, as a launch of `{launch}` used \
-         them.{costs}{left}",
+        "At every start, the kernel maps pages in {} at once: those that a launch of `{launch}` \
+         used.{costs}{left}",
         plural(populate.ranges, "place", "places"),
     )
 }

@@ -17,7 +17,8 @@ impl Chosen {
         if folder(path) != folder(&module.path) && depends_on_folder(&module.image) {
             let first = module.path.display();
             let reason = format!(
-                "it is the same file as {first} in another folder, and that may matter ($ORIGIN, dladdr)"
+                "it is a link to {first} from another folder, and uses $ORIGIN, dladdr or dlinfo, so what it finds may \
+                 depend on the folder"
             );
             self.refused.push((path.to_owned(), reason));
         }

@@ -43,12 +43,13 @@ pub(super) fn plugin(image: &Loadable, machine: &str) -> Option<String> {
     }
     if !image.segments().iter().filter(|segment| segment.loads()).all(is_mappable) {
         return Some(
-            "it is damaged: a part of it is at no place where it can be mapped".to_owned(),
+            "the loader cannot map it: the address, file offset or alignment of a segment does not fit the page size".to_owned(),
         );
     }
     if image.needed.iter().chain(&image.soname).any(String::is_empty) {
         return Some(
-            "it is damaged: its name, or that of a library that it needs, is empty".to_owned(),
+            "its name (DT_SONAME), or that of a library that it needs (DT_NEEDED), is empty"
+                .to_owned(),
         );
     }
     if image.sections().iter().any(|section| section.name == PREAMBLE_SECTION) {

@@ -127,7 +127,7 @@ fn pages_in_memory(
             return Err(NoRecord::Launch(format!("could not be recorded: {reason}")));
         }
         None => {
-            let what = "executed another program before its end, which shows nothing of the bundle";
+            let what = "ended as another program, so what it used of the bundle is not known";
             return Err(NoRecord::Launch(what.to_owned()));
         }
     };

@@ -81,9 +81,9 @@ pub struct Arguments {
     /// The disk that is read from then [default: as an exact recording shows, else flash]
     #[arg(long, value_name = "DISK", value_parser = values::disk(), requires = "prefetch")]
     disk: Option<Disk>,
-    /// Launch the bundle twice, with the arguments behind the program, and have every start map at once
-    /// the pages that this launch used: slightly faster, but pages that it wrote to take memory at
-    /// every start. Starts on Linux before 6.15 do without
+    /// Launch the bundle twice with the arguments after the program. At every later start, the kernel maps
+    /// the pages that the second launch used, all at once: slightly faster, but pages that the launch
+    /// wrote to take private memory at every start. Needs Linux 6.15 or later
     #[arg(long)]
     populate: bool,
     /// Print one JSON object

@@ -513,7 +513,7 @@ fn a_bundle_stays_where_the_launch_that_is_recorded_is_killed() {
     // Where there was none.
     let new = world.place.path("new").to_str().unwrap().to_owned();
     let said = killed(&new);
-    assert!(said.contains("now reads nothing ahead"), "{said}");
+    assert!(said.contains("reads nothing ahead"), "{said}");
     assert_eq!(json(&["verify", "--json", &new])["current"], true);
 }
 

@@ -29,6 +29,12 @@ pub fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The user who has become root by sudo(8), where it was done so.
+pub fn user_of_sudo() -> Option<u32> {
+    let user = std::env::var("SUDO_UID").ok()?.parse().ok()?;
+    rustix::process::geteuid().is_root().then_some(user)
+}
+
 /// The path of `name`: itself where it holds a slash, else the first executable along PATH.
 fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
     if name.as_bytes().contains(&b'/') {
