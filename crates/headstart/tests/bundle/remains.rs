@@ -188,7 +188,7 @@ fn it_does_not_matter_who_applies_relocations() {
     }
     assert!(ahead["bundles"][0]["read_ahead_us"].is_number(), "{ahead:#}");
     let remedy = finding(&ahead).unwrap()["remedy"].as_str().unwrap();
-    let again = "&& headstart bundle --fixed --prefetch program.record --out ";
+    let again = "&& headstart bundle --fixed --prefetch program.record --disk flash --out ";
     assert!(remedy.contains(again), "{remedy}");
 }
 

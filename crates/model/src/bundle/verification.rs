@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What has become of a folder that headstart made, and of the files that it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BundleVerification {
-    /// [`BUNDLE_SCHEMA`].
+    /// [`BUNDLE_SCHEMA`](crate::bundle::BUNDLE_SCHEMA).
     pub schema: u32,
     /// The program as it was named.
     pub program: String,
