@@ -230,4 +230,9 @@ fn root_launches_nothing_in_a_folder_of_another_user() {
         assert!(stderr(&refused).contains("can be changed by other users"), "{}", stderr(&refused));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
+    // Whoever became root by sudo may do as root what they like.
+    let mut own = command(Path::new(env!("CARGO_BIN_EXE_headstart")));
+    own.env("SUDO_UID", "65534").args(["bundle", "--populate", "--out"]).arg(&folder);
+    let made = own.arg("--").arg(&world.program).output_when_free();
+    assert!(made.status.success(), "{}", stderr(&made));
 }
