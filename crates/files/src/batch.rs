@@ -1,14 +1,13 @@
 //! The new versions of all files of a set. None of them is seen before all are on the disk; where
 //! one cannot be written, the files are as they were.
 
-use crate::descriptors::grow_descriptor_table;
 use crate::folder::{Folder, Target, folder_of};
+use crate::host::descriptors::room_for;
 use crate::new_file::{NewFile, ParkedFile, write_all};
 use crate::policy::Writers;
 use crate::undo::{Prepared, undo_beside};
 use crate::{Edited, Permit, WriteError};
 use rayon::prelude::*;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -64,7 +63,7 @@ impl Batch {
     /// meanwhile. It costs least before the process has other threads.
     pub fn for_files(files: usize) -> Batch {
         Batch {
-            open: room_for(files),
+            open: room_for((files as u64).saturating_add(OTHERS)),
             folders: Mutex::default(),
             first: Mutex::default(),
             new: Mutex::default(),
@@ -219,22 +218,6 @@ fn take_back(error: WriteError, named: &[Target], replaced: Vec<PathBuf>) -> Wri
         return error;
     }
     WriteError::LeftNew { reason: error.reason(), files: kept }
-}
-
-/// Whether the process may have so many files open. The limit is raised as far as it may be.
-fn room_for(files: usize) -> bool {
-    let needed = (files as u64).saturating_add(OTHERS);
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_some_and(|current| current < needed) {
-        let raised = Rlimit { current: Some(needed), ..limit };
-        if limit.maximum.is_some_and(|maximum| maximum < needed)
-            || setrlimit(Resource::Nofile, raised).is_err()
-        {
-            return false;
-        }
-    }
-    grow_descriptor_table(needed);
-    true
 }
 
 /// Puts files on the disk that are not yet.

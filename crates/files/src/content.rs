@@ -1,14 +1,12 @@
 //! The bytes of a rewritten file, with as much memory as has changed: the rest comes from the
 //! original file in chunks, and what is not on the disk there (a hole) is not in the new file.
 
+use crate::host::position::{data, read_exact_at, write_all_at};
 use crate::new_file::write_all;
 use crate::{Edited, Stamp, WriteError};
-use rustix::fs::SeekFrom;
-use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Bytes at a time. The page cache keeps what one call writes in large pieces, from which programs
@@ -26,7 +24,7 @@ impl<'a> Content<'a> {
     /// `original`: the path that the image was read from.
     pub(crate) fn of(edited: &'a Edited<'a>, original: &Path) -> Content<'a> {
         let source = File::open(original).ok().filter(|file| {
-            let now = file.metadata().ok().as_ref().map(Stamp::of);
+            let now = Stamp::of_file(file);
             now.is_some() && now == edited.stamp
         });
         Content { edited, source }
@@ -57,7 +55,7 @@ impl<'a> Content<'a> {
             return write_all(out, self.edited.pieces());
         }
         out.set_len(self.edited.length())?;
-        self.each(&mut |offset, bytes| out.write_all_at(bytes, offset))
+        self.each(&mut |offset, bytes| write_all_at(out, bytes, offset))
     }
 
     /// Gives `take` all bytes in order, those of holes too.
@@ -99,7 +97,7 @@ impl<'a> Content<'a> {
                 buffer.clear();
                 buffer.resize(size as usize, 0);
                 let kept = self.kept().saturating_sub(at).min(size);
-                source.read_exact_at(&mut buffer[..kept as usize], at)?;
+                read_exact_at(source, &mut buffer[..kept as usize], at)?;
                 self.edited.bytes.put_changes(at, &mut buffer);
                 take(at, &buffer)?;
                 at += size;
@@ -128,33 +126,4 @@ impl<'a> Content<'a> {
         }
         Ok(merged)
     }
-}
-
-/// Where the first `length` bytes of a file are on the disk (lseek(2), SEEK_DATA): between these
-/// are holes, which read as zeros.
-///
-/// # Errors
-/// What the system says.
-pub fn data(file: &File, length: u64) -> io::Result<Vec<Range<u64>>> {
-    let mut ranges = Vec::new();
-    let mut at = 0;
-    while at < length {
-        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
-            Ok(start) => start,
-            // Nothing but a hole up to the end.
-            Err(Errno::NXIO) => break,
-            // The file system does not tell.
-            Err(Errno::INVAL | Errno::OPNOTSUPP) => {
-                return Ok(std::iter::once(0..length).collect());
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if start >= length {
-            break;
-        }
-        let end = rustix::fs::seek(file, SeekFrom::Hole(start))?.min(length);
-        ranges.push(start..end);
-        at = end;
-    }
-    Ok(ranges)
 }

@@ -1,11 +1,9 @@
 //! A file that is looked at, by a hidden name in its folder, before it gets its own name.
 
 use crate::folder::{Folder, Target, folder_of};
-use crate::lock::{hold, release};
+use crate::host::lock::{Renaming, hold};
 use crate::new_file::{NewFile, ParkedFile};
 use crate::{Permit, WriteError};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat};
-use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,9 +22,8 @@ impl Draft {
     /// What the system says.
     pub fn create(path: &Path) -> Result<Draft, WriteError> {
         let target = Target::new(&Folder::of(path)?, path)?;
-        let created = target.create_hidden(OFlags::RDWR | OFlags::CLOEXEC, 0o600);
-        let (file, hidden) =
-            created.map_err(|error| WriteError::io(path, "writing its folder")(error.into()))?;
+        let created = target.create_hidden(0o600);
+        let (file, hidden) = created.map_err(WriteError::io(path, "writing its folder"))?;
         Ok(Draft { file, parked: ParkedFile::new(target, hidden) })
     }
 
@@ -42,10 +39,8 @@ impl Draft {
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Draft, WriteError> {
         let new = NewFile::create(&Folder::of(path)?, path, permit)?.fill(write)?;
-        let mut new = new.synced()?;
-        // The same open file, which stays locked.
-        let file = new.file.try_clone().map_err(WriteError::io(path, "writing it"))?;
-        Draft { file, parked: new.hide()? }.read_only()
+        let (file, parked) = new.synced()?.hide()?;
+        Draft { file, parked }.read_only()
     }
 
     /// As [`Draft::create`], of a file that is in the same folder and loses its name, whatever
@@ -58,13 +53,12 @@ impl Draft {
         let folder = &draft.parked.target.folder;
         let from = present.file_name().unwrap_or_default();
         let hidden = draft.parked.hidden.as_deref().unwrap_or_default();
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(&folder.opened, from, flags, Mode::empty()).map(File::from);
+        let opened = folder.opened.write(from);
         // As any file before it has a hidden name.
         let _ = opened.as_ref().map(hold);
-        let taken = folder.rename(from, hidden, RenameFlags::empty()).and(opened);
-        let file = taken.map_err(|error| WriteError::io(present, "taking it")(error.into()))?;
-        match folder.is_file(hidden, &file) {
+        let taken = folder.opened.rename(from, hidden).and(opened);
+        let file = taken.map_err(WriteError::io(present, "taking it"))?;
+        match folder.opened.is_file(hidden, &file) {
             true => Ok(Draft { file, ..draft }),
             false => Err(WriteError::changed_meanwhile(present)),
         }
@@ -85,17 +79,15 @@ impl Draft {
     /// What the system says.
     pub fn read_only(self) -> Result<Draft, WriteError> {
         let path = &self.parked.target.path;
-        let opened = self.opened_again();
-        let file = opened.map_err(|error| WriteError::io(path, "reading it")(error.into()))?;
+        let file = self.opened_again().map_err(WriteError::io(path, "reading it"))?;
         Ok(Draft { file, ..self })
     }
 
     /// The same file, open for reading and locked as well.
-    fn opened_again(&self) -> Result<File, Errno> {
+    fn opened_again(&self) -> io::Result<File> {
         let folder = &self.parked.target.folder;
         let hidden = self.parked.hidden.as_deref().unwrap_or_default();
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = File::from(openat(&folder.opened, hidden, flags, Mode::empty())?);
+        let file = folder.opened.read(hidden)?;
         hold(&file);
         Ok(file)
     }
@@ -133,11 +125,9 @@ impl Draft {
         to: impl FnOnce(ParkedFile) -> Result<Target, WriteError>,
     ) -> Result<(), WriteError> {
         // Its lock, until it has its name. A file that may not be read is not locked meanwhile.
-        let locked = self.opened_again();
+        let _locked = self.opened_again().map(Renaming::of);
         drop(self.file);
-        let moved = to(self.parked).map(drop);
-        let _ = locked.as_ref().map(release);
-        moved
+        to(self.parked).map(drop)
     }
 
     /// As [`Draft::replace`], where the other file is kept as `kept` in the same folder, in the
@@ -150,18 +140,16 @@ impl Draft {
         let target = Target::new(&folder, kept)?;
         // What a killed run has left may be the same file by another name, which is about to be locked here.
         target.remove_left();
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         // Where it may not be read, no other run of this user can lock and remove it either.
-        let locked = openat(&folder.opened, &name, flags, Mode::empty()).map(File::from);
+        let locked = folder.opened.read(&name);
         let _ = locked.as_ref().map(hold);
-        let linked = target
-            .hide(|hidden| linkat(&folder.opened, &name, &folder.opened, hidden, AtFlags::empty()));
-        let ((), hidden) =
-            linked.map_err(|error| WriteError::io(kept, "writing it")(error.into()))?;
+        let linked = target.hide(|hidden| folder.opened.link(&name, hidden));
+        let ((), hidden) = linked.map_err(WriteError::io(kept, "writing it"))?;
+        let locked = locked.map(Renaming::of);
         let former = ParkedFile::new(target, hidden);
         self.replace()?;
         let kept = former.replace();
-        let _ = locked.as_ref().map(release);
+        drop(locked);
         kept?.sync()
     }
 }

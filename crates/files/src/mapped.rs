@@ -1,8 +1,8 @@
 //! Regular files, mapped read-only.
 
-use std::fs::{File, FileType};
+use crate::host::kind::describe;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// Why a file was not mapped.
@@ -35,24 +35,4 @@ pub fn map(path: &Path) -> Result<Option<(File, memmap2::Mmap)>, MapError> {
     #[allow(unsafe_code)]
     let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(MapError::Io)?;
     Ok(Some((file, bytes)))
-}
-
-/// Keeps an open file, and so its lock, without a descriptor; where the file system can map it. It
-/// has to be open for reading.
-pub(crate) fn kept_open(file: &File) -> Option<memmap2::Mmap> {
-    // SAFETY: nobody reads what is mapped.
-    #[allow(unsafe_code)]
-    unsafe { memmap2::MmapOptions::new().len(1).map(file) }.ok()
-}
-
-fn describe(kind: FileType) -> &'static str {
-    if kind.is_dir() {
-        "a folder"
-    } else if kind.is_fifo() {
-        "a pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
-    }
 }

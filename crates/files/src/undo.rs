@@ -4,24 +4,21 @@
 //! the old length, mode and time, and hashes of both versions. It is written first, so that there
 //! is no moment at which the old bytes are not on the disk.
 
-use crate::attributes::Attributes;
 use crate::batch::WaitingFile;
 use crate::before::{Before, Hash, damaged, hash};
 use crate::content::Content;
 use crate::folder::Folder;
+use crate::host::permissions::{keep, mode, while_written};
 use crate::lock::Locked;
 use crate::new_file::NewFile;
-use crate::policy::{self, Writers};
+use crate::policy::{self, Replaceable, Writers};
 use crate::{Edited, MapError, Permit, Stamp, WriteAdvice, WriteError, map};
 use sha2::{Digest, Sha256};
-use std::fs::{File, FileTimes, Metadata, Permissions};
+use std::fs::{File, FileTimes, Metadata};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Without it nobody but root sets attributes (xattr(7)).
-const OWNER_WRITES: u32 = 0o200;
 /// What the name of an undo file ends with.
 pub const UNDO: &str = ".headstart-undo";
 
@@ -58,6 +55,8 @@ pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, WriteError>
 #[derive(Debug)]
 pub(crate) struct Prepared {
     real: PathBuf,
+    /// That of the original.
+    stamp: Option<Stamp>,
     folder: Arc<Folder>,
     undo: PathBuf,
     new: Option<WaitingFile>,
@@ -82,24 +81,25 @@ impl Prepared {
         folder: impl FnOnce(&Path) -> Result<Arc<Folder>, WriteError>,
         wait: impl FnOnce(NewFile) -> Result<WaitingFile, WriteError>,
     ) -> Result<Prepared, WriteError> {
-        let (real, data) = policy::file(path, writers)?;
+        let Replaceable { real, data, stamp } = policy::file(path, writers)?;
         let content = Content::of(edited, &real);
         let undo = undo_file(&real);
         let bytes = before(&real, &data, edited, &content)?.to_bytes(&undo)?;
         let folder = folder(&real)?;
         let record = NewFile::create(&folder, &undo, Permit::Exactly(0o600))?;
         record.fill(|mut file| file.write_all(&bytes))?.synced()?.name()?;
-        let mut prepared = Prepared { real, folder, undo, new: None, replaced: false };
+        let mut prepared = Prepared { real, stamp, folder, undo, new: None, replaced: false };
         let real = &prepared.real;
-        let mode = data.mode() & 0o7777;
-        let new = NewFile::create(&prepared.folder, real, Permit::Exactly(mode | OWNER_WRITES))?;
+        let mode = mode(&data);
+        let permit = Permit::Exactly(while_written(mode));
+        let new = NewFile::create(&prepared.folder, real, permit)?;
         let new = new.fill(|file| content.write(file));
         let new = match content.has_source() {
             true => content.unless_changed(real, new)?,
             false => new?,
         };
-        keep_attributes(real, &new.file, &data, mode)?;
-        prepared.folder.still_has(real, &data)?;
+        keep_attributes(real, &new, &data, mode)?;
+        prepared.folder.still_has(real, stamp)?;
         prepared.new = Some(wait(new)?);
         Ok(prepared)
     }
@@ -109,9 +109,10 @@ impl Prepared {
         &self.real
     }
 
-    /// Puts the new version in its place.
+    /// Puts the new version in its place, which still has the original.
     pub(crate) fn replace(mut self) -> Result<(), WriteError> {
         if let Some(new) = self.new.take() {
+            self.folder.still_has(&self.real, self.stamp)?;
             new.replace()?;
             self.replaced = true;
         }
@@ -138,7 +139,7 @@ fn before(
     });
     Ok(Before {
         length: edited.original().len() as u64,
-        mode: data.mode() & 0o7777,
+        mode: mode(data),
         modified: data.modified().map_err(WriteError::io(real, "looking at it"))?,
         old,
         new: hash_all(content, real)?,
@@ -159,16 +160,15 @@ fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), WriteError> {
     std::fs::remove_file(undo).map_err(WriteError::io(undo, "removing it"))
 }
 
-/// Group and extended attributes, access lists among them, stay the same; then it gets its mode.
-fn keep_attributes(real: &Path, new: &File, data: &Metadata, mode: u32) -> Result<(), WriteError> {
-    let failed = WriteError::io(real, "keeping its group and attributes");
-    if new.metadata().map_err(&failed)?.gid() != data.gid() {
-        fchown(new, None, Some(data.gid())).map_err(&failed)?;
-    }
-    let real = File::open(real).map_err(&failed)?;
-    Attributes::of(&real).add_to(new).map_err(&failed)?;
-    new.set_permissions(Permissions::from_mode(mode)).map_err(&failed)?;
-    new.sync_all().map_err(failed)
+/// What the file has besides its bytes stays the same.
+fn keep_attributes(
+    real: &Path,
+    new: &NewFile,
+    data: &Metadata,
+    mode: u32,
+) -> Result<(), WriteError> {
+    keep(real, &new.file, &new.path(), data, mode)
+        .map_err(WriteError::io(real, "keeping its group and attributes"))
 }
 
 /// Restores a file that [`in_place`] has rewritten: its bytes, mode and time of modification. One
@@ -187,7 +187,7 @@ pub fn undo(path: &Path) -> Result<(), WriteError> {
 /// # Errors
 /// As [`undo`].
 pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
-    let (real, data) = policy::file(path, writers)?;
+    let Replaceable { real, data, stamp } = policy::file(path, writers)?;
     let undo = undo_file(&real);
     if undo.symlink_metadata().is_err() {
         let reason = format!(
@@ -210,7 +210,7 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
     let present = hash_of(&real)?;
     // What is written and removed is in the folder that was opened.
-    folder.still_has(&real, &data)?;
+    folder.still_has(&real, stamp)?;
     if present == before.old {
         // A run was killed before it replaced the file, or somebody has put the original back.
         return forget();
@@ -219,18 +219,20 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     if present != before.new {
         return Err(WriteError::refused(&real, changed));
     }
-    let restored = before.restore(bytes, Some(Stamp::of(&data))).ok_or_else(|| damaged(&undo))?;
+    let restored = before.restore(bytes, stamp).ok_or_else(|| damaged(&undo))?;
     let content = Content::of(&restored, &real);
     if hash_all(&content, &real)? != before.old {
         return Err(damaged(&undo));
     }
-    let permit = Permit::Exactly(before.mode | OWNER_WRITES);
+    let permit = Permit::Exactly(while_written(before.mode));
     let new = NewFile::create(&folder, &real, permit)?;
     let new = new.fill(|file| content.write(file))?;
-    keep_attributes(&real, &new.file, &data, before.mode)?;
+    keep_attributes(&real, &new, &data, before.mode)?;
     let times = FileTimes::new().set_modified(before.modified);
     new.file.set_times(times).map_err(WriteError::io(&real, "setting its time"))?;
-    folder.still_has(&real, &data)?;
+    folder.still_has(&real, stamp)?;
+    // Windows replaces no file that is mapped.
+    drop(mapped);
     new.replace()?.sync()?;
     forget().map_err(WriteError::afterwards)
 }

@@ -2,12 +2,12 @@
 
 use crate::content::Content;
 use crate::folder::{Folder, folder_of};
+use crate::host::kind::is_device;
+use crate::host::permissions::mode;
 use crate::new_file::NewFile;
 use crate::{Edited, WriteError};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// So many links the system follows (path_resolution(7)).
@@ -25,7 +25,7 @@ pub enum Permit {
 impl Permit {
     /// Those of the file at `path`, or else of a new one.
     pub(crate) fn of_present(path: &Path, new: Permit) -> Permit {
-        let present = path.metadata().map(|data| data.permissions().mode() & 0o777);
+        let present = path.metadata().map(|data| mode(&data) & 0o777);
         present.map_or(new, Permit::Exactly)
     }
 
@@ -93,7 +93,7 @@ pub fn write_over(path: &Path, content: &[u8], permit: Permit) -> Result<(), Wri
 /// # Errors
 /// As [`write_over`]; a device may have taken a part.
 pub fn write_named(path: &Path, content: &[u8], permit: Permit) -> Result<(), WriteError> {
-    if path.exists() && !path.is_file() {
+    if is_device(path) {
         return std::fs::write(path, content).map_err(WriteError::io(path, "writing it"));
     }
     write_over(&followed(path)?, content, permit)
@@ -127,14 +127,6 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Two files or folders get each other's names in one step, which not every file system can do.
-///
-/// # Errors
-/// As renameat2(2); nothing has changed then.
-pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
@@ -166,7 +158,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(
-            CWD,
+            rustix::fs::CWD,
             &pipe,
             rustix::fs::FileType::Fifo,
             rustix::fs::Mode::from_raw_mode(0o600),

@@ -327,7 +327,7 @@ fn what_was_replaced_is_restored_though_others_had_files_open() {
     fs::remove_file(&paths[8]).unwrap();
     fs::create_dir(&paths[8]).unwrap();
     let error = batch.finish().unwrap_err().to_string();
-    assert!(error.contains("/8: replacing it") && error.contains("nothing was changed"), "{error}");
+    assert!(error.contains("/8: it was changed") && error.contains("nothing was changed"), "{error}");
     for path in &paths[..8] {
         assert_eq!(fs::read(path).unwrap(), b"old");
     }
@@ -352,7 +352,7 @@ fn what_could_not_be_restored_is_named_with_the_reason() {
     fs::remove_file(&paths[2]).unwrap();
     fs::create_dir(&paths[2]).unwrap();
     let error = batch.finish().unwrap_err().to_string();
-    assert!(error.contains("/2: replacing it: Is a directory"), "{error}");
+    assert!(error.contains("/2: it was changed while headstart read it"), "{error}");
     assert!(error.contains("1 file was replaced before that"), "{error}");
     assert!(error.contains("/0.headstart-undo: it is no undo file"), "{error}");
     assert_eq!(fs::read(&paths[1]).unwrap(), b"old", "the other one is restored");

@@ -23,11 +23,9 @@ pub use prefetch::COMPRESSED;
 pub use source::BUDGET_BYTES;
 
 use model::{FileKind, Identity};
-use rustix::fs::{Advice, OFlags, fadvise};
 use source::{ReadAt, START_BYTES, Source};
-use std::fs::{File, FileType};
+use std::fs::FileType;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// What the file at `path` is; symbolic links are followed. What is no regular file is never
@@ -47,12 +45,7 @@ pub fn identify_found(path: &Path, found: FileType) -> io::Result<Identity> {
     if !found.is_file() {
         return Ok(Identity { path: name(path), ..other::special(found) });
     }
-    // Should a pipe or a terminal have taken its place meanwhile: neither wait nor adopt it.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-    let file = File::options().read(true).custom_flags(flags as i32).open(path)?;
-    // Without this a file that is not in memory would come in farther than it is read. Where the
-    // file system does not take advice, the answer is the same.
-    let _ = fadvise(&file, 0, None, Advice::Random);
+    let file = files::open_for_few_reads(path)?;
     Ok(Identity { path: name(path), ..look(&file)? })
 }
 

@@ -44,6 +44,7 @@ mod prefetch_experiment;
 mod probe_experiment;
 mod programs;
 pub mod published;
+mod quoting;
 mod reading;
 pub mod rebase;
 mod recording;
@@ -65,7 +66,7 @@ pub use bundle_contents::{
 };
 pub use bundle_remains::{BundleRemains, CopiedPages, LibraryRemains};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};
-pub use command::{Command, quoted, quoted_path, words};
+pub use command::Command;
 pub use disk::Disk;
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};
@@ -142,6 +143,7 @@ pub use programs::{
     FileRights, InstallStep, InstalledProgram, ListedProgram, PROGRAMS_SCHEMA, ProgramAdvice,
     ProgramChange, ProgramList, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
 };
+pub use quoting::{quoted, quoted_path, words};
 pub use reading::Reading;
 pub use recording::{
     AHEAD_REPORT_SCHEMA, AheadReport, FileRange, LookedUpPath, RECORDING_LIST_SCHEMA,

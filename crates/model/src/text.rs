@@ -4,16 +4,30 @@
 //! of a UTF-8 character is written as one private character, U+EF80 to U+EFFF for the bytes 80 to
 //! FF. Ordinary names are written as they are.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub use unix::of_bytes;
+#[cfg(windows)]
+pub use windows::of_bytes;
+
 use serde::{Deserialize, Deserializer, Serializer};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 const FIRST: u32 = 0xef00;
 
 /// `name` as text, which [`name`] leads back to exactly these bytes.
 pub fn text(name: impl AsRef<OsStr>) -> String {
-    let mut text = String::with_capacity(name.as_ref().len());
-    for chunk in name.as_ref().as_bytes().utf8_chunks() {
+    text_of(name.as_ref().as_encoded_bytes())
+}
+
+/// The same of a name that stands in a file.
+pub fn text_of(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
         for character in chunk.valid().chars() {
             match is_byte(character) {
                 // The name has such a character itself: its bytes, so that the way back is exact.
@@ -28,6 +42,11 @@ pub fn text(name: impl AsRef<OsStr>) -> String {
 
 /// The name that [`text`] has written.
 pub fn name(text: &str) -> OsString {
+    of_bytes(bytes_of(text))
+}
+
+/// The bytes that [`text_of`] has written.
+pub fn bytes_of(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for character in text.chars() {
         match u8::try_from(u32::from(character).wrapping_sub(FIRST)) {
@@ -35,7 +54,7 @@ pub fn name(text: &str) -> OsString {
             _ => bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-    OsString::from_vec(bytes)
+    bytes
 }
 
 /// Whether `character` stands for a byte that is not UTF-8.
@@ -145,8 +164,8 @@ mod tests {
             "\u{ef80}\u{efff}".as_bytes().split_at(4).0,
         ];
         for bytes in names {
-            let original = OsStr::from_bytes(bytes);
-            assert_eq!(name(&text(original)), original, "{bytes:x?}");
+            let original = of_bytes(bytes.to_vec());
+            assert_eq!(name(&text(&original)), original, "{bytes:x?}");
         }
     }
 
@@ -155,6 +174,6 @@ mod tests {
         for ordinary in ["/usr/bin/git", "caf\u{e9}", "\u{1f600} \u{fffd}"] {
             assert_eq!(text(ordinary), ordinary);
         }
-        assert_eq!(text(OsStr::from_bytes(b"caf\xe9")), "caf\u{efe9}");
+        assert_eq!(text(of_bytes(b"caf\xe9".to_vec())), "caf\u{efe9}");
     }
 }

@@ -6,7 +6,6 @@ use crate::notes::Notes;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 
 /// What PT_INTERP names, as the kernel reads it; `None` for a file without one.
 pub(crate) fn of_bytes(path: &str, bytes: &[u8]) -> Result<Option<OsString>, ImageError> {
@@ -25,7 +24,7 @@ fn read<H: FileHeader<Endian = Endianness>>(
         let (offset, size) = (segment.p_offset(endian), segment.p_filesz(endian));
         let name = file.at_offset(offset.into(), size.into(), "PT_INTERP", notes);
         let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-        OsString::from_vec(name.to_vec())
+        model::text::of_bytes(name.to_vec())
     }))
 }
 

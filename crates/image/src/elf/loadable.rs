@@ -117,7 +117,7 @@ impl Loadable {
             Some((file, bytes)) => {
                 // The file itself is closed: a program can have more libraries than a process may
                 // have open files.
-                let stamp = file.metadata().ok().as_ref().map(Stamp::of);
+                let stamp = Stamp::of_file(&file);
                 parse::loadable(&name, Bytes::Mapped { stamp, bytes })
             }
             None => parse::loadable(&name, Bytes::Held(Vec::new())),

@@ -3,7 +3,6 @@
 use super::counts::Counts;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 /// A table is worth another thread for this much of it.
 const BYTES_PER_THREAD: usize = 4 << 20;
@@ -67,7 +66,7 @@ impl Scan<'_> {
         while start < range.end {
             let size = window.len().min(range.end - start);
             let bytes = window.get_mut(..size).unwrap_or(&mut []);
-            if file.read_exact_at(bytes, offset + start as u64).is_err() {
+            if files::read_exact_at(file, bytes, offset + start as u64).is_err() {
                 // Unreadable here, and so it will be where it is mapped; that is a signal then,
                 // as for every other table, rather than a figure that is silently too small.
                 return add(counts, mapped(start..range.end));

@@ -2,7 +2,6 @@
 
 use model::{FileKind, Identity};
 use std::fs::FileType;
-use std::os::unix::fs::FileTypeExt;
 
 /// First bytes of files that are often among programs, and what they say.
 const MAGIC: [(&[u8], &str); 16] = [
@@ -72,18 +71,5 @@ pub(super) fn identify(start: &[u8]) -> Identity {
 
 /// What is never opened: to open a pipe can wait, and to open a device can act.
 pub(super) fn special(found: FileType) -> Identity {
-    let detail = if found.is_dir() {
-        "folder"
-    } else if found.is_fifo() {
-        "pipe"
-    } else if found.is_socket() {
-        "socket"
-    } else if found.is_char_device() {
-        "character device"
-    } else if found.is_block_device() {
-        "block device"
-    } else {
-        "symbolic link"
-    };
-    Identity { detail: detail.to_owned(), ..Identity::default() }
+    Identity { detail: files::kind_name(found).to_owned(), ..Identity::default() }
 }

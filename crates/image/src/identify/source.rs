@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 /// Read first, of every file.
 pub(super) const START_BYTES: usize = 4096;
@@ -20,7 +19,7 @@ pub(super) trait ReadAt {
 impl ReadAt for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         loop {
-            match FileExt::read_at(self, buffer, offset) {
+            match files::read_at(self, buffer, offset) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => return read,
             }

@@ -28,7 +28,7 @@ impl PeFile {
         let Some((file, bytes)) = map(path)? else {
             return Err(ImageError::unrecognized(&name, &[], &error::PE));
         };
-        let stamp = file.metadata().ok().as_ref().map(Stamp::of);
+        let stamp = Stamp::of_file(&file);
         let headers = Headers::read(&name, &bytes)?;
         Ok(PeFile { path: path.to_owned(), name, bytes, headers, stamp })
     }

@@ -27,7 +27,6 @@ use files::Overlay;
 use headers::Headers;
 use model::Va;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use strings::Strings;
 
 /// Size of an entry of the dynamic table.
@@ -116,7 +115,7 @@ impl<'a> Edit<'a> {
 
     /// As [`Edit::add_string`], of a name that stands in text as [`Loadable`] gives it.
     pub fn add_name(&mut self, name: &str) -> u64 {
-        self.add_string(model::text::name(name).as_bytes())
+        self.add_string(&model::text::bytes_of(name))
     }
 
     /// The word at an address; `None` where the file has none.

@@ -10,9 +10,7 @@ use model::text;
 use object::elf::{self as spec, DynamicTag};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
 use object::{Endianness, U32};
-use std::ffi::OsStr;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 
 pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
     let all = bytes.all();
@@ -23,7 +21,7 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     let file = &Elf64::parse(path, all, ENDIAN, None, notes)?;
     let tables = tables(file, notes);
     let strings = all.get(tables.strings.clone()).unwrap_or(&[]);
-    let string = |at: u64| text::text(OsStr::from_bytes(string(strings, at)));
+    let string = |at: u64| text::text_of(string(strings, at));
     let dynamic = &file.dynamic;
     let flag = |bit: u64| dynamic.flag(spec::DT_FLAGS, bit);
     let flag_1 = |bit: u64| dynamic.flag(spec::DT_FLAGS_1, bit);
@@ -85,7 +83,7 @@ fn interpreter(file: &Elf64<'_>, notes: &mut Notes) -> Option<String> {
     let segment = file.segments.iter().find(|s| s.p_type(ENDIAN) == spec::PT_INTERP)?;
     let (offset, size) = (segment.p_offset(ENDIAN), segment.p_filesz(ENDIAN));
     let bytes = file.at_offset(offset, size, "PT_INTERP", notes);
-    Some(text::text(OsStr::from_bytes(string(bytes, 0))))
+    Some(text::text_of(string(bytes, 0)))
 }
 
 fn tables(file: &Elf64<'_>, notes: &mut Notes) -> Tables {

@@ -1,6 +1,6 @@
 //! The table of descriptors of this process.
 
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 
 /// Makes the table as large as it will be, with so many descriptors, as far as the limit permits. To be
@@ -13,6 +13,21 @@ pub fn grow_descriptor_table(descriptors: u64) {
         // Without it everything is as it is, only slower.
         let _ = rustix::io::fcntl_dupfd_cloexec(root, highest);
     }
+}
+
+/// Whether the process may have so many descriptors. The limit is raised as far as it may be.
+pub(crate) fn room_for(needed: u64) -> bool {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < needed) {
+        let raised = Rlimit { current: Some(needed), ..limit };
+        if limit.maximum.is_some_and(|maximum| maximum < needed)
+            || setrlimit(Resource::Nofile, raised).is_err()
+        {
+            return false;
+        }
+    }
+    grow_descriptor_table(needed);
+    true
 }
 
 #[cfg(test)]

@@ -1,0 +1,36 @@
+//! Modes, of which Windows has only whether a file is read-only, and what else a file has that
+//! rewriting keeps.
+
+use super::attributes::{copy_access_list, copy_marks, copy_streams};
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+
+/// The mode that a file like this would have on Linux.
+pub fn mode(data: &Metadata) -> u32 {
+    if data.permissions().readonly() { 0o444 } else { 0o644 }
+}
+
+/// New files have the access list of their folder.
+pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// The mode with which a file is written that is to have this one.
+pub(crate) fn while_written(mode: u32) -> u32 {
+    mode
+}
+
+/// The access list, the streams of other names and the marks stay the same.
+pub(crate) fn keep(
+    real: &Path,
+    new: &File,
+    path: &Path,
+    data: &Metadata,
+    _mode: u32,
+) -> io::Result<()> {
+    copy_streams(real, path)?;
+    copy_access_list(&File::open(real)?, new)?;
+    copy_marks(data, path)?;
+    new.sync_all()
+}
