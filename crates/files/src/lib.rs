@@ -42,8 +42,8 @@ pub use draft::Draft;
 pub use edited::Edited;
 pub use error::{WriteAdvice, WriteError, is_of_disk, is_without_room};
 pub use folder::folder_of;
-pub use host::permissions::mode;
 pub use host::kind::kind_name;
+pub use host::permissions::{create_new, mode};
 pub use host::position::{open_for_few_reads, read_at, read_exact_at};
 #[cfg(unix)]
 pub use host::{

@@ -3,9 +3,10 @@
 //! be lost.
 
 use crate::folder::folder_of;
-use crate::host::lock::{FolderLock, folder};
+use crate::host::lock::{FolderLock, folder, folder_now};
 use crate::real::real_path;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folders that no other run writes to while this value is there.
@@ -27,7 +28,15 @@ impl Locked {
         Locked { _held: real.iter().filter_map(|path| folder(path, &waits)).collect() }
     }
 
-    /// The same for the folders that files are in, links followed.
+    /// A folder that no other run has; it is not waited for.
+    ///
+    /// # Errors
+    /// Another run has it ([`io::ErrorKind::WouldBlock`]), or it cannot be opened.
+    pub fn now(folder: &Path) -> io::Result<Locked> {
+        Ok(Locked { _held: folder_now(&real_path(folder)?)?.into_iter().collect() })
+    }
+
+    /// As [`Locked::folders`], for the folders that files are in, links followed.
     pub fn folders_of<'a>(
         files: impl IntoIterator<Item = &'a Path>,
         waits: impl Fn(&Path),

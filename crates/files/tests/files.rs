@@ -327,7 +327,10 @@ fn what_was_replaced_is_restored_though_others_had_files_open() {
     fs::remove_file(&paths[8]).unwrap();
     fs::create_dir(&paths[8]).unwrap();
     let error = batch.finish().unwrap_err().to_string();
-    assert!(error.contains("/8: it was changed") && error.contains("nothing was changed"), "{error}");
+    assert!(
+        error.contains("/8: it was changed") && error.contains("nothing was changed"),
+        "{error}"
+    );
     for path in &paths[..8] {
         assert_eq!(fs::read(path).unwrap(), b"old");
     }

@@ -14,10 +14,10 @@ const ARCHIVES: [&[u8]; 2] = [b"!<arch>\n", b"!<thin>\n"];
 /// Whether `out` is one of these files, or in one of these folders, under whatever name.
 pub fn is_among<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> bool {
     let Ok(there) = out.metadata() else { return false };
-    let real = out.canonicalize().unwrap_or_else(|_| out.to_owned());
+    let real = files::real_path(out).unwrap_or_else(|_| out.to_owned());
     let same = |input: &Metadata| (input.dev(), input.ino()) == (there.dev(), there.ino());
     inputs.into_iter().any(|input| match input.metadata() {
-        Ok(data) if data.is_dir() => input.canonicalize().is_ok_and(|it| real.starts_with(it)),
+        Ok(data) if data.is_dir() => files::real_path(input).is_ok_and(|it| real.starts_with(it)),
         Ok(data) => there.is_file() && same(&data),
         Err(_) => false,
     })

@@ -11,12 +11,11 @@ use crate::environment::Environment;
 use crate::search::{Requester, Searcher};
 use image::elf::Loadable;
 use model::simulation::SearchWork;
-use model::text::{name as name_of, text};
+use model::text::{name as name_of, text, text_of};
 use model::{ModuleId, Va};
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::ops::Index;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// A module as the loader has it.
@@ -84,7 +83,7 @@ impl Index<ModuleId> for Graph {
 /// # Errors
 /// The program is not one that glibc's loader loads, or a library is missing.
 pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphError> {
-    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let real = files::real_path(program).unwrap_or_else(|_| program.to_owned());
     load_with(program, environment, folder_of(&real), Missing::Fails)
 }
 
@@ -94,7 +93,7 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
 /// # Errors
 /// As for [`load`].
 pub fn load_at(file: &Path, place: &Path, environment: &Environment) -> Result<Graph, GraphError> {
-    let real = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    let real = files::real_path(place).unwrap_or_else(|_| place.to_owned());
     load_with(file, environment, folder_of(&real), Missing::Fails)
 }
 
@@ -108,7 +107,7 @@ pub fn load_in(
     program: &Path,
     environment: &Environment,
 ) -> Result<Graph, GraphError> {
-    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let real = files::real_path(folder).unwrap_or_else(|_| folder.to_owned());
     load_with(program, environment, real, Missing::LeftOut)
 }
 
@@ -200,7 +199,7 @@ impl Loading {
     }
 
     fn preload(&mut self, names: Option<&OsStr>) -> Result<(), GraphError> {
-        let file = text(OsString::from_vec(std::fs::read(PRELOAD_FILE).unwrap_or_default()));
+        let file = text_of(&std::fs::read(PRELOAD_FILE).unwrap_or_default());
         let file = file.lines().map(|line| line.split('#').next().unwrap_or(""));
         let separators = [' ', ':', '\t'];
         let names = names.map_or(String::new(), text);

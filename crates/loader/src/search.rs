@@ -20,7 +20,6 @@ use model::simulation::SearchWork;
 use model::text;
 use processor::Processor;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use tokens::Tokens;
 
@@ -130,21 +129,25 @@ impl Searcher {
     }
 
     /// The folders that are searched last, each with a slash at its end.
-    pub fn default_folders(&self) -> impl Iterator<Item = &Path> {
-        self.default_folders.iter().map(|folder| Path::new(OsStr::from_bytes(folder)))
+    pub fn default_folders(&self) -> impl Iterator<Item = PathBuf> {
+        self.default_folders.iter().map(|folder| path_of(folder.clone()))
     }
 
     /// The path of `name` in the cache, whether there is such a file or not.
     pub fn cached(&self, name: impl AsRef<OsStr>) -> Option<PathBuf> {
         let cache = self.cache.as_ref()?;
-        let path = cache.look_up(name.as_ref().as_bytes(), &self.trail.machine, &self.processor)?;
+        let path = cache.look_up(
+            name.as_ref().as_encoded_bytes(),
+            &self.trail.machine,
+            &self.processor,
+        )?;
         Some(path_of(path.to_vec()))
     }
 
     /// `name` (of DT_NEEDED) with its tokens replaced: what the loader compares with the names of
     /// what it has loaded before it searches.
     pub fn expanded(&self, name: &str, requester: &Requester<'_>) -> OsString {
-        OsString::from_vec(self.tokens(requester).expand(text::name(name).as_bytes()))
+        text::of_bytes(self.tokens(requester).expand(&text::bytes_of(name)))
     }
 
     /// The file that is taken for `name` (of DT_NEEDED or LD_PRELOAD). `requesters`: the image
@@ -166,7 +169,7 @@ impl Searcher {
             Some(requester) => self.expanded(name, requester),
             None => text::name(name),
         };
-        let found = if expanded.as_bytes().contains(&b'/') {
+        let found = if expanded.as_encoded_bytes().contains(&b'/') {
             self.trail.take(PathBuf::from(expanded))
         } else {
             self.everywhere(&expanded, requesters)
@@ -246,7 +249,7 @@ impl Searcher {
         self.trail.work.cache_lookups += 1;
         self.trail.asked_cache = true;
         let path = self.cached(name)?;
-        let bytes = path.as_os_str().as_bytes();
+        let bytes = path.as_os_str().as_encoded_bytes();
         let in_default = self.default_folders.iter().any(|folder| bytes.starts_with(folder));
         (default || !in_default).then_some(path)
     }
@@ -292,5 +295,5 @@ impl Trail {
 }
 
 fn path_of(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes))
+    text::of_bytes(bytes).into()
 }

@@ -99,5 +99,4 @@ mod tests {
         assert_eq!(command.argv, ["ls", "-l"]);
         assert_eq!(serde_json::to_string(&command).unwrap(), ordinary);
     }
-
 }

@@ -1,17 +1,26 @@
 //! Everything that differs between operating systems, and the only system calls of headstart.
 //!
-//! Linux is the only one so far; its files are in the folder `linux`. `unsafe` is allowed here and
-//! each block gives its reason.
+//! The folders `linux` and `windows` have files of the same names for the same things. `unsafe` is
+//! allowed here and each block gives its reason.
 #![allow(unsafe_code)]
+
+mod error;
+pub mod phrases;
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 pub use linux::*;
+#[cfg(windows)]
+pub use windows::*;
 
 #[cfg(target_os = "linux")]
 pub mod wine;
 
-#[cfg(not(target_os = "linux"))]
-compile_error!("headstart's launching and tracing exist for Linux only so far");
+pub use error::{FailureKind, LaunchError};
+
+#[cfg(not(any(target_os = "linux", windows)))]
+compile_error!("headstart's launching and tracing exist for Linux and Windows only");

@@ -68,7 +68,7 @@ pub fn order_needed(
         WriteTo::New(path) => path.to_owned(),
         WriteTo::InPlace => {
             files::may_be_replaced(program)?;
-            program.canonicalize().map_err(ElfRewriteError::unread(program))?
+            files::real_path(program).map_err(ElfRewriteError::unread(program))?
         }
     };
     let before = SimulatedLaunch::of(program)?;

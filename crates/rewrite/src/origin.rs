@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// What $ORIGIN stands for in the image of `file`, where `target` is in another folder.
 pub(crate) fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathBuf> {
-    let real = |folder: Option<&Path>| folder.and_then(|folder| folder.canonicalize().ok());
+    let real = |folder: Option<&Path>| folder.and_then(|folder| files::real_path(folder).ok());
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     // Of a library's path the loader follows no links.
     let file = match image.interpreter {
-        Some(_) => file.canonicalize().unwrap_or_else(|_| absolute(file)),
+        Some(_) => files::real_path(file).unwrap_or_else(|_| absolute(file)),
         None => absolute(file),
     };
     let folder = file.parent()?;
@@ -122,8 +122,8 @@ fn came_along(graph: &Graph) -> impl Fn(&Module) -> bool + use<> {
         let name = module.path.file_name().unwrap_or_default();
         let cached = searcher.cached(name).into_iter();
         let mut others = cached.chain(searcher.default_folders().map(|folder| folder.join(name)));
-        let own = module.path.canonicalize().ok();
-        !others.any(|other| own.is_some() && other.canonicalize().ok() == own)
+        let own = files::real_path(&module.path).ok();
+        !others.any(|other| own.is_some() && files::real_path(&other).ok() == own)
     }
 }
 

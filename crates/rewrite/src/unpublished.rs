@@ -13,7 +13,8 @@ pub struct UnpublishedFile {
 }
 
 fn same(target: &Path, original: &Path) -> bool {
-    target.canonicalize().is_ok_and(|target| original.canonicalize().is_ok_and(|o| o == target))
+    files::real_path(target)
+        .is_ok_and(|target| files::real_path(original).is_ok_and(|o| o == target))
 }
 
 impl UnpublishedFile {

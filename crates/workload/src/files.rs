@@ -1,11 +1,9 @@
 //! The files of a workload, and writing them.
 
 use crate::WorkloadError;
-use files::Lock;
+use files::Locked;
 use rayon::prelude::*;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -134,8 +132,7 @@ impl Planned {
         let path = claim.folder.join(&self.path);
         let bytes = (self.content)()?;
         let mode = if self.executable { 0o777 } else { 0o666 };
-        let file: std::io::Result<File> =
-            OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+        let file = files::create_new(&path, mode);
         let mut file = file.map_err(|error| WorkloadError::io(&path, error))?;
         claim.made(path.clone());
         file.write_all(&bytes).map_err(|error| WorkloadError::io(&path, error))?;
@@ -151,7 +148,7 @@ struct Claim {
     /// Files and folders in order of making.
     made: Mutex<Vec<PathBuf>>,
     /// Locked until everything is written.
-    _lock: Option<Lock>,
+    _lock: Locked,
 }
 
 impl Claim {
@@ -160,13 +157,11 @@ impl Claim {
         let failed = |error| WorkloadError::io(folder, error);
         let created = !folder.exists();
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let lock = match Lock::now(File::open(folder).map_err(failed)?) {
-            Err(TryLockError::WouldBlock) => {
+        let lock = match Locked::now(folder) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 return Err(WorkloadError::Claimed { folder: folder.to_owned() });
             }
-            // Some network file systems lock no folders.
-            Err(TryLockError::Error(_)) => None,
-            Ok(held) => Some(held),
+            locked => locked.map_err(failed)?,
         };
         if let Some(entry) = std::fs::read_dir(folder).map_err(failed)?.next() {
             let found = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();

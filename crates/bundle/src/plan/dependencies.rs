@@ -108,7 +108,7 @@ pub(crate) fn search_path(graph: &Graph, memberships: &[Membership]) -> Option<(
     let program = &graph.program().image;
     let machine = &program.machine;
     let searcher = Searcher::new(machine, None).ok()?;
-    let system: Vec<PathBuf> = searcher.default_folders().map(resolved).collect();
+    let system: Vec<PathBuf> = searcher.default_folders().map(|folder| resolved(&folder)).collect();
     let mut seen = BTreeSet::new();
     let mut folders = Vec::new();
     for (module, _) in merged() {

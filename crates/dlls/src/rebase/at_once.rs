@@ -14,7 +14,6 @@ use files::Batch;
 use image::pe::Headers;
 use rayon::prelude::*;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Headers are within the first page, but for files made to measure.
@@ -62,6 +61,6 @@ fn headers(file: &Path) -> Option<Headers> {
         return None;
     }
     let mut start = [0; HEADERS];
-    let length = File::open(file).ok()?.read_at(&mut start, 0).ok()?;
+    let length = files::read_at(&File::open(file).ok()?, &mut start, 0).ok()?;
     Headers::read("", start.get(..length)?).ok()
 }

@@ -90,7 +90,7 @@ impl Database {
     /// It cannot be read, or is not one.
     pub fn read(path: &Path) -> Result<Database, DatabaseError> {
         let io = |source| DatabaseError::Io { path: path.to_owned(), source };
-        let folder = folder_of(path).canonicalize().map_err(io)?;
+        let folder = files::real_path(folder_of(path)).map_err(io)?;
         match path.metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Database { folder, images: BTreeMap::new() });
@@ -115,7 +115,7 @@ impl Database {
     /// The file is not there, or its name is not text.
     pub fn name_of(&self, image: &Path) -> Result<String, DatabaseError> {
         let io = |source| DatabaseError::Io { path: image.to_owned(), source };
-        let real = image.canonicalize().map_err(io)?;
+        let real = files::real_path(image).map_err(io)?;
         let name = real.strip_prefix(&self.folder).unwrap_or(&real);
         let name = name.to_str().ok_or_else(|| DatabaseError::Name(image.to_owned()))?;
         Ok(name.to_owned())
@@ -213,7 +213,7 @@ mod tests {
         std::fs::write(folder.path().join("a.dll"), "").expect("a file");
         let name = database.name_of(&folder.path().join("a.dll")).expect("a name");
         assert_eq!(name, "a.dll");
-        let outside = std::env::current_exe().expect("a path").canonicalize().expect("a path");
+        let outside = files::real_path(&std::env::current_exe().expect("a path")).expect("a path");
         assert_eq!(database.name_of(&outside).expect("a name"), outside.to_str().expect("text"));
         database.set(name, entry(0x20_0000_0000));
         database.set("b.dll".to_owned(), entry(0x20_0001_0000));

@@ -77,6 +77,8 @@ where
         }
         let mut written = all(Step::Write, Some(&batch))?;
         (self.accept)(&mut written)?;
+        // Windows replaces no file that is mapped.
+        drop(files);
         batch.finish()?;
         drop(folder);
         Ok(written)

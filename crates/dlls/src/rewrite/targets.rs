@@ -6,7 +6,6 @@ use files::Edited;
 use files::{Batch, WriteError};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A file, and where its new version goes.
@@ -49,7 +48,7 @@ pub(crate) fn targets(request: &RewriteRequest) -> Result<Vec<Target<'_>>, Rewri
 
 /// The file that a path leads to, as far as that is known.
 fn real(file: &Path) -> PathBuf {
-    file.canonicalize().unwrap_or_else(|_| file.to_owned())
+    files::real_path(file).unwrap_or_else(|_| file.to_owned())
 }
 
 impl Target<'_> {
@@ -64,7 +63,7 @@ impl Target<'_> {
         match &self.out {
             Some(out) => {
                 let data = self.file.metadata();
-                let mode = data.map_or(0o644, |data| data.permissions().mode() & 0o777);
+                let mode = data.map_or(0o644, |data| files::mode(&data) & 0o777);
                 batch.write_new(out, std::iter::once(new), mode)?;
                 Ok(Some(out.clone()))
             }

@@ -36,7 +36,7 @@ pub fn undo(files: &[PathBuf], watcher: &dyn Watcher) -> Restored {
     // A run under way has yet to write undo files.
     let _locked = lock(files, watcher);
     let rewritten = |file: &&PathBuf| {
-        let real = file.canonicalize().unwrap_or_else(|_| (*file).clone());
+        let real = files::real_path(file).unwrap_or_else(|_| (*file).clone());
         files::undo_file(&real).symlink_metadata().is_ok()
     };
     let mut to_restore: Vec<&PathBuf> = files.iter().filter(rewritten).collect();

@@ -90,6 +90,16 @@ impl KeptOpen {
     }
 }
 
+/// Locks a folder unless another has.
+pub(crate) fn folder_now(folder: &Path) -> io::Result<Option<FolderLock>> {
+    match Lock::now(File::open(folder)?) {
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        // Some network file systems lock no folders.
+        Err(TryLockError::Error(_)) => Ok(None),
+        Ok(held) => Ok(Some(held)),
+    }
+}
+
 /// Locks a folder, and waits for who has; `None` where it cannot be opened, or its file system has no
 /// locks.
 pub(crate) fn folder(folder: &Path, waits: &impl Fn(&Path)) -> Option<FolderLock> {

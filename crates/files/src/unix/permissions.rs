@@ -1,9 +1,9 @@
 //! Modes (inode(7)), and what else a file has that rewriting keeps.
 
 use super::attributes::Attributes;
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
 
 /// Without it nobody but root sets attributes (xattr(7)).
@@ -12,6 +12,14 @@ const OWNER_WRITES: u32 = 0o200;
 /// The mode of a file: what its owner, its group and others may do.
 pub fn mode(data: &Metadata) -> u32 {
     data.permissions().mode() & 0o7777
+}
+
+/// A new file with this mode as far as umask(2) leaves it.
+///
+/// # Errors
+/// What the system says, or there is such a file.
+pub fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }
 
 /// Gives it exactly this mode.

@@ -1,7 +1,9 @@
 //! Locks by files that nobody else can open, which the system removes with the process.
 
+use super::patience::is_in_use;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -43,27 +45,33 @@ impl KeptOpen {
     }
 }
 
-/// Locks a folder, and waits for who has. The lock is a file among those of this user that are
-/// temporary, so that the folder is as it was; `None` where there can be none.
-pub(crate) fn folder(folder: &Path, waits: &impl Fn(&Path)) -> Option<FolderLock> {
+/// Locks a folder unless another has. The lock is a file among those of this user that are
+/// temporary, so that the folder is as it was.
+pub(crate) fn folder_now(folder: &Path) -> io::Result<Option<FolderLock>> {
     let name = folder.as_os_str().as_encoded_bytes().to_ascii_lowercase();
     let hash = Sha256::digest(name);
     let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    let path = std::env::temp_dir().join(format!("headstart-lock-{hash}"));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).access_mode(GENERIC_WRITE | DELETE);
+    options.share_mode(0).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+    match options.open(std::env::temp_dir().join(format!("headstart-lock-{hash}"))) {
+        Ok(file) => Ok(Some(FolderLock { _file: file })),
+        Err(error) if is_in_use(&error) => Err(io::ErrorKind::WouldBlock.into()),
+        // As on file systems that have no locks.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Locks a folder, and waits for who has; `None` where there can be no lock.
+pub(crate) fn folder(folder: &Path, waits: &impl Fn(&Path)) -> Option<FolderLock> {
     let mut waited = false;
     loop {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).access_mode(GENERIC_WRITE | DELETE);
-        options.share_mode(0).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
-        match options.open(&path) {
-            Ok(file) => return Some(FolderLock { _file: file }),
-            Err(error) if !super::patience::is_in_use(&error) => return None,
+        match folder_now(folder) {
+            Ok(lock) => return lock,
+            Err(_) if waited => std::thread::sleep(PAUSE),
             Err(_) => {
-                if !waited {
-                    waits(folder);
-                    waited = true;
-                }
-                std::thread::sleep(PAUSE);
+                waits(folder);
+                waited = true;
             }
         }
     }

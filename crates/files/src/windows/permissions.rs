@@ -2,13 +2,21 @@
 //! rewriting keeps.
 
 use super::attributes::{copy_access_list, copy_marks, copy_streams};
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
 /// The mode that a file like this would have on Linux.
 pub fn mode(data: &Metadata) -> u32 {
     if data.permissions().readonly() { 0o444 } else { 0o644 }
+}
+
+/// A new file.
+///
+/// # Errors
+/// What the system says, or there is such a file.
+pub fn create_new(path: &Path, _mode: u32) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// New files have the access list of their folder.

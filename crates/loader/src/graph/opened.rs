@@ -23,7 +23,7 @@ impl Opener {
     /// # Errors
     /// As for [`load`](crate::load).
     pub fn new(file: &Path, place: &Path, environment: &Environment) -> Result<Opener, GraphError> {
-        let real = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+        let real = files::real_path(place).unwrap_or_else(|_| place.to_owned());
         let loading = loading(file, environment, folder_of(&real), Missing::Fails)?;
         let (of_program, names) = (loading.graph.modules.len(), loading.by_name.clone());
         Ok(Opener { loading, of_program, names })

@@ -5,8 +5,6 @@ use super::machine::Machine;
 use super::processor::Processor;
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Where ldconfig writes the cache.
@@ -89,7 +87,7 @@ impl Cache {
             let entry = self.entry(index)?;
             (entry.flags == machine.cache_flags && entry.hwcap == 0).then_some(())?;
             let name = std::str::from_utf8(self.name(index)?).ok()?;
-            let path = PathBuf::from(OsStr::from_bytes(entry.path?));
+            let path = PathBuf::from(model::text::of_bytes(entry.path?.to_vec()));
             known.insert(name).then(|| (name.to_owned(), path))
         });
         entries.collect()

@@ -4,9 +4,9 @@
 use super::Trail;
 use super::header::Verdict;
 use super::tokens::Tokens;
+use model::text;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A folder as it is put before a name: with a slash at its end, empty for the current one.
@@ -41,7 +41,7 @@ pub(super) fn split(path: &OsStr, also: &[u8], tokens: Tokens<'_>) -> Vec<Folder
     if path.is_empty() {
         return folders;
     }
-    for part in path.as_bytes().split(|byte| *byte == b':' || also.contains(byte)) {
+    for part in path.as_encoded_bytes().split(|byte| *byte == b':' || also.contains(byte)) {
         let mut folder = tokens.expand(part);
         if folder.is_empty() && !part.is_empty() {
             continue;
@@ -99,11 +99,11 @@ impl Folders {
             if *status == Status::Absent {
                 continue;
             }
-            let parts = [folder.as_slice(), subfolder.as_bytes(), name.as_bytes()];
-            let path = PathBuf::from(OsStr::from_bytes(&parts.concat()));
+            let parts = [folder.as_slice(), subfolder.as_bytes(), name.as_encoded_bytes()];
+            let path = PathBuf::from(text::of_bytes(parts.concat()));
             let verdict = trail.try_file(&path);
             if *status == Status::Unknown {
-                let there = verdict == Verdict::Usable || trail.is_folder(parent(&path, name));
+                let there = verdict == Verdict::Usable || trail.is_folder(&parent(&path, name));
                 *status = if there { Status::There } else { Status::Absent };
             }
             match verdict {
@@ -126,8 +126,8 @@ enum Looked {
 }
 
 /// `path` without the `name` at its end and the slash before.
-fn parent<'a>(path: &'a Path, name: &OsStr) -> &'a Path {
-    let bytes = path.as_os_str().as_bytes();
+fn parent(path: &Path, name: &OsStr) -> PathBuf {
+    let bytes = path.as_os_str().as_encoded_bytes();
     let end = bytes.len().saturating_sub(name.len() + 1);
-    Path::new(OsStr::from_bytes(bytes.get(..end).unwrap_or_default()))
+    text::of_bytes(bytes.get(..end).unwrap_or_default().to_vec()).into()
 }

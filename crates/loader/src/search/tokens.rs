@@ -1,6 +1,5 @@
 //! The tokens of search paths and names: `$ORIGIN`, `$LIB`, `$PLATFORM`.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What the dynamic string tokens stand for (ld.so(8)).
@@ -41,7 +40,7 @@ impl Tokens<'_> {
     /// The token that `text`, which followed a `$`, begins with: its length and what it stands for.
     fn token(&self, text: &[u8]) -> Option<(usize, Option<&[u8]>)> {
         let tokens = [
-            ("ORIGIN", Some(self.origin.as_os_str().as_bytes())),
+            ("ORIGIN", Some(self.origin.as_os_str().as_encoded_bytes())),
             ("PLATFORM", self.platform.map(str::as_bytes)),
             ("LIB", Some(self.library_folder.as_bytes())),
         ];

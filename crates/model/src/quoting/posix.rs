@@ -106,8 +106,7 @@ mod tests {
             "gr\u{fc}n 'x'".as_bytes(),
             b"$'a",
         ];
-        let hard: Vec<OsString> =
-            hard.iter().map(|word| text::of_bytes(word.to_vec())).collect();
+        let hard: Vec<OsString> = hard.iter().map(|word| text::of_bytes(word.to_vec())).collect();
         let line: Vec<String> = hard.iter().map(quoted).collect();
         assert_eq!(words(&line.join(" ")), Some(hard));
         assert_eq!(words(""), Some(Vec::new()));

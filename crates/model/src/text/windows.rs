@@ -35,9 +35,10 @@ mod tests {
 
     #[test]
     fn any_name_comes_back_as_it_was() {
-        let surrogate: Vec<u16> =
-            "a\u{e9}".encode_utf16().chain([0xd800, 0x62, 0xdfff]).collect();
-        for name in [OsString::from("C:\\caf\u{e9}\\\u{1f600}.dll"), OsString::from_wide(&surrogate)] {
+        let surrogate: Vec<u16> = "a\u{e9}".encode_utf16().chain([0xd800, 0x62, 0xdfff]).collect();
+        for name in
+            [OsString::from("C:\\caf\u{e9}\\\u{1f600}.dll"), OsString::from_wide(&surrogate)]
+        {
             assert_eq!(of_bytes(name.as_encoded_bytes().to_vec()), name);
         }
         assert_eq!(of_bytes(b"x\xff".to_vec()), OsString::from("x\u{efff}"));

@@ -11,6 +11,7 @@ use super::error::LaunchError;
 use model::Command;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -94,6 +95,18 @@ pub fn lasting_path(program: &Path) -> std::io::Result<PathBuf> {
         (true, Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
         (true, ..) => path.canonicalize(),
         (false, ..) => Ok(path),
+    }
+}
+
+/// What helps against errors of clone and execve that have nothing to do with the program.
+pub(crate) fn next_step(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EAGAIN) => "; there are too many processes: check ulimit -u",
+        Some(libc::ENOMEM) => "; free some memory",
+        Some(libc::EMFILE | libc::ENFILE) => "; raise the limit on open files: ulimit -n",
+        Some(libc::ELOOP) => "; its links or '#!' interpreters form a loop",
+        Some(libc::EPERM) => "; check whether a security module refused it: dmesg",
+        _ => "; start it by hand for details",
     }
 }
 

@@ -129,7 +129,7 @@ pub fn names_asked(graph: &Graph, module: ModuleId) -> impl Iterator<Item = &str
 
 /// Whether two paths are one file in one folder: a library may look for others beside itself.
 fn is_at(found: &Path, path: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
+    let real = |path: &Path| files::real_path(path).ok();
     let folder = |path: &Path| path.parent().and_then(real);
     real(found).is_some() && real(found) == real(path) && folder(found) == folder(path)
 }

@@ -52,7 +52,7 @@ impl Folder {
         if fs::read_dir(folder).map_err(&failed)?.next().is_some() {
             return Err(failed(ErrorKind::DirectoryNotEmpty.into()));
         }
-        let path = folder.canonicalize().map_err(&failed)?;
+        let path = files::real_path(folder).map_err(&failed)?;
         if let Some(reason) = origin::cannot_be_named(&path) {
             if made {
                 let _ = fs::remove_dir(folder);

@@ -28,7 +28,7 @@ pub(in crate::pe) fn beside(file: &Pe<'_>, path: &Path) -> Option<Vec<PeSymbol>>
 /// Where the file may be: where the linker wrote it, or beside the image.
 fn candidates(pdb: &str, image: &Path) -> Vec<PathBuf> {
     // A path under /proc leads to the image wherever it is.
-    let image = image.canonicalize().unwrap_or_else(|_| image.to_owned());
+    let image = files::real_path(image).unwrap_or_else(|_| image.to_owned());
     let file_name = pdb.rsplit(['/', '\\']).next().unwrap_or(pdb);
     let beside = [image.with_file_name(file_name), image.with_extension("pdb")];
     let there = Some(PathBuf::from(pdb)).filter(|path| path.is_absolute());

@@ -40,7 +40,7 @@ pub fn set_words(words: fn(Phrase<'_>) -> String) {
 
 impl Phrase<'_> {
     /// In the words of the program.
-    pub(crate) fn words(self) -> String {
+    pub fn words(self) -> String {
         WORDS.get().map_or_else(|| format!("{self:?}"), |words| words(self))
     }
 }

@@ -83,7 +83,7 @@ pub enum LaunchError {
         remedy: String,
     },
     /// execve or its preparation failed otherwise.
-    #[error("'{program}' could not be started: {source}{}", next_step(.source))]
+    #[error("'{program}' could not be started: {source}{}", crate::program::next_step(.source))]
     Start {
         /// The program.
         program: PathBuf,
@@ -179,17 +179,5 @@ impl LaunchError {
             source: source.into(),
             remedy: remedy.into(),
         }
-    }
-}
-
-/// What helps against errors of clone and execve that have nothing to do with the program.
-fn next_step(error: &io::Error) -> &'static str {
-    match error.raw_os_error() {
-        Some(libc::EAGAIN) => "; there are too many processes: check ulimit -u",
-        Some(libc::ENOMEM) => "; free some memory",
-        Some(libc::EMFILE | libc::ENFILE) => "; raise the limit on open files: ulimit -n",
-        Some(libc::ELOOP) => "; its links or '#!' interpreters form a loop",
-        Some(libc::EPERM) => "; check whether a security module refused it: dmesg",
-        _ => "; start it by hand for details",
     }
 }

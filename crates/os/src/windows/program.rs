@@ -1,0 +1,82 @@
+//! From what the user typed to a file, with an error that helps.
+
+use crate::LaunchError;
+use model::Command;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Extensions that are tried where a name has none, should PATHEXT not be set.
+const EXTENSIONS: &str = ".COM;.EXE;.BAT;.CMD";
+
+/// Resolves `argv[0]` along PATH and checks what can be checked before a launch.
+///
+/// # Errors
+/// There is no such file, or it is a folder.
+pub fn resolve<Word: AsRef<OsStr>>(argv: &[Word]) -> Result<Command, LaunchError> {
+    let argv: Vec<OsString> = argv.iter().map(|word| word.as_ref().to_owned()).collect();
+    let name = argv.first().map_or(OsStr::new(""), OsString::as_os_str);
+    let program = find(name)?;
+    match program.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(LaunchError::NoSuchFile(program));
+        }
+        Err(source) => return Err(LaunchError::Start { program, source }),
+        Ok(data) if data.is_dir() => return Err(LaunchError::IsDirectory(program)),
+        Ok(_) => {}
+    }
+    Ok(Command { argv, program, directory: None, environment: Vec::new() })
+}
+
+/// The path of `name`: itself where it is one, else the first such program in the folders of PATH.
+fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
+    let path = Path::new(name);
+    let is_path = name.as_encoded_bytes().iter().any(|byte| b"/\\:".contains(byte));
+    if is_path {
+        return Ok(with_extension(path).unwrap_or_else(|| path.to_owned()));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&folders).filter(|_| !name.is_empty());
+    let mut found = folders.filter_map(|folder| with_extension(&folder.join(path)));
+    found.next().ok_or_else(|| LaunchError::NotFound(name.to_string_lossy().into_owned()))
+}
+
+/// The file itself, or with one of the extensions of programs.
+fn with_extension(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return Some(path.to_owned());
+    }
+    let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| EXTENSIONS.to_owned());
+    let mut candidates =
+        extensions.split(';').filter(|extension| !extension.is_empty()).map(|extension| {
+            let mut candidate = path.as_os_str().to_owned();
+            candidate.push(extension.to_ascii_lowercase());
+            PathBuf::from(candidate)
+        });
+    candidates.find(|candidate| candidate.is_file())
+}
+
+/// What helps against errors of CreateProcess that have nothing to do with the program.
+pub(crate) fn next_step(_error: &io::Error) -> &'static str {
+    "; start it by hand for details"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_path_and_without_their_extension() {
+        let place = tempfile::tempdir().unwrap();
+        let program = place.path().join("tool.exe");
+        std::fs::write(&program, "MZ").unwrap();
+        let resolved = |path: &Path| resolve(&[path.as_os_str()]).map(|command| command.program);
+        assert_eq!(resolved(&program).unwrap(), program);
+        assert_eq!(resolved(&place.path().join("tool")).unwrap(), program);
+        assert!(matches!(resolved(place.path()), Err(LaunchError::IsDirectory(_))));
+        let gone = place.path().join("gone.exe");
+        assert!(matches!(resolved(&gone), Err(LaunchError::NoSuchFile(_))));
+        assert!(matches!(resolve(&["no-such-program-x"]), Err(LaunchError::NotFound(_))));
+        assert!(matches!(resolve(&[""]), Err(LaunchError::NotFound(_))));
+    }
+}
