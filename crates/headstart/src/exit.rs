@@ -1,39 +1,23 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
 mod command;
+#[cfg(target_os = "linux")]
+mod launches;
 mod libraries;
-mod orders;
-mod recordings;
-mod wording;
 
 pub use command::{FileError, Usage, WithCode};
+#[cfg(target_os = "linux")]
+pub use launches::{
+    PROGRAM_FAILED, TIMED_OUT, interrupted, is_interrupt, unkept, until_words, verb,
+};
 pub use libraries::unwritten;
-pub use wording::{unkept, until_words, verb};
 
 use crate::output;
-use bundle::BundleError;
 use dlls::rebase::DatabaseError;
 use files::WriteError;
 use image::ImageError;
-use install::ProgramError;
-use lab::LabError;
-use lab::pietrek::PietrekError;
 use loader::GraphError;
-use optimize::OptimizeError;
-use ordering::attempt::AttemptError;
-use ordering::launched::ModuleError;
-use ordering::maps::MapReadError;
-use ordering::openoffice::OpenOfficeError;
-use ordering::trace::TraceReadError;
-use ordering::trace::uftrace::UftraceError;
-use ordering::verify::VerifyError;
-use ordering::windows::WindowsLaunchError;
 use os::LaunchError;
-use os::wine::WineError;
-use prefetch::launchers::InstallError;
-use prefetch::store::StoreError;
-use rewrite::ElfRewriteError;
-use sharing::SharingError;
 use std::error::Error;
 use std::process::ExitCode;
 use workload::WorkloadError;
@@ -60,10 +44,6 @@ pub const NO: u8 = 1;
 const USAGE: u8 = 2;
 /// A program could not be started.
 pub const NOT_STARTED: u8 = 3;
-/// A program failed.
-pub const PROGRAM_FAILED: u8 = 4;
-/// A program did not finish in time.
-pub const TIMED_OUT: u8 = 5;
 /// A run folder or file could not be read or written.
 pub const FILES: u8 = 6;
 /// Not permitted here.
@@ -71,12 +51,6 @@ pub const NOT_PERMITTED: u8 = 7;
 const HEADSTART_FAILED: u8 = 8;
 /// 128 + SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;
-
-/// 128 and the number of the signal by which the user wanted to stop.
-pub fn interrupted() -> Option<u8> {
-    let signal = os::interrupt::signal()?;
-    Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
-}
 
 /// An error of which is known what it means to whoever typed the command.
 trait Known: Error + 'static {
@@ -93,35 +67,21 @@ trait Known: Error + 'static {
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 27] = [
+const KNOWN: &[AsKnown] = &[
     as_known::<Usage>,
     as_known::<FileError>,
     as_known::<WithCode>,
-    as_known::<LabError>,
-    as_known::<PietrekError>,
     as_known::<LaunchError>,
-    as_known::<WineError>,
     as_known::<WorkloadError>,
     as_known::<GraphError>,
     as_known::<ImageError>,
     as_known::<WriteError>,
     as_known::<DatabaseError>,
-    as_known::<BundleError>,
-    as_known::<ElfRewriteError>,
-    as_known::<OptimizeError>,
-    as_known::<TraceReadError>,
-    as_known::<UftraceError>,
-    as_known::<MapReadError>,
-    as_known::<VerifyError>,
-    as_known::<AttemptError>,
-    as_known::<ModuleError>,
-    as_known::<OpenOfficeError>,
-    as_known::<WindowsLaunchError>,
-    as_known::<StoreError>,
-    as_known::<InstallError>,
-    as_known::<ProgramError>,
-    as_known::<SharingError>,
 ];
+#[cfg(target_os = "linux")]
+const OF_LAUNCHES: &[AsKnown] = launches::KNOWN;
+#[cfg(not(target_os = "linux"))]
+const OF_LAUNCHES: &[AsKnown] = &[];
 
 fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known> {
     Some(error.downcast_ref::<E>()?)
@@ -129,7 +89,7 @@ fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known>
 
 /// The error as one that is known; any other is headstart's own failure.
 fn known(error: &anyhow::Error) -> Option<&dyn Known> {
-    KNOWN.iter().find_map(|as_known| as_known(error))
+    KNOWN.iter().chain(OF_LAUNCHES).find_map(|as_known| as_known(error))
 }
 
 /// Prints the error and gives its exit code. A reader that has gone away is no error.
@@ -160,11 +120,6 @@ fn words(error: &anyhow::Error) -> String {
     words
 }
 
-/// Whether the user ended what was under way.
-pub fn is_interrupt(error: &anyhow::Error) -> bool {
-    code(error) == INTERRUPTED
-}
-
 fn broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>();
@@ -182,8 +137,6 @@ mod tests {
         let file = FileError { path: "/x".to_owned(), source: denied(), remedy: "do" };
         let text = file.to_string();
         assert_eq!(words(&file.into()), text);
-        let explained = BundleError::Write { path: "/x".into(), source: denied() };
-        assert!(!words(&explained.into()).contains(&denied().to_string()));
         let outer = anyhow::Error::from(denied()).context("reading /x");
         assert_eq!(words(&outer), format!("reading /x: {}", denied()));
     }

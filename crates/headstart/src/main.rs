@@ -2,21 +2,30 @@
 
 mod args;
 mod commands;
+#[cfg(target_os = "linux")]
+mod early;
 mod examples;
 mod exit;
 mod find;
+#[cfg(target_os = "linux")]
 mod input;
+#[cfg(target_os = "linux")]
 mod measuring;
 mod output;
+#[cfg(target_os = "linux")]
 mod phrases;
+#[cfg(target_os = "linux")]
 mod programs;
 mod progress;
 mod refusals;
 mod rewritten;
+#[cfg(target_os = "linux")]
 mod rewritten_elf;
+#[cfg(target_os = "linux")]
 mod spared;
 mod verbs;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,30 +36,28 @@ fn main() -> ExitCode {
     {
         return version();
     }
-    // Before anything that a program could inherit.
-    if first.as_ref().is_some_and(|word| word == "prefetch") {
-        verbs::restore_read_ahead();
+    if let Some(code) = early(first.as_deref()) {
+        return code;
     }
-    if first.as_ref().is_some_and(|word| word == "prefetch")
-        && let Some(error) = commands::prefetch::run_now(std::env::args_os().skip(2))
-    {
-        os::phrases::set_words(phrases::words);
-        return exit::report(&error);
-    }
-    os::phrases::set_words(phrases::words);
     os::interrupt::survive_file_size_limit();
     os::interrupt::tell_of_cut_files(exit::FILES);
-    if std::env::var_os("HEADSTART_TRACE").is_some_and(|value| value == "verify") {
-        let text = "HEADSTART_TRACE is 'verify', with which bundles answer headstart verify and start \
-                    nothing: unset it, or set it to 1";
-        return exit::report(&exit::Usage(text.to_owned()).into());
-    }
     let matches = match verbs::command(first.as_deref()).try_get_matches() {
         Ok(matches) => matches,
         // Help and mistakes are rare, and worth the time to build all texts.
         Err(_) => verbs::documented().get_matches(),
     };
     verbs::run(&matches).unwrap_or_else(|error| exit::report(&error))
+}
+
+/// What comes before the command line is parsed: where it is all that was asked for, its exit code.
+#[cfg(target_os = "linux")]
+fn early(first: Option<&OsStr>) -> Option<ExitCode> {
+    early::run(first)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn early(_first: Option<&OsStr>) -> Option<ExitCode> {
+    None
 }
 
 /// Without clap, which would first build the command line that it parses.

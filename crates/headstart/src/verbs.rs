@@ -1,12 +1,13 @@
 //! Every verb of the command line, in the groups that `--help` shows. The arguments of a verb are
 //! built only when it is the one that was typed: the start of headstart itself is part of the product.
 
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod old;
 
 use crate::commands;
 use crate::examples;
 use crate::exit::{self, Usage, WithCode};
-use crate::output;
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsStr;
@@ -28,6 +29,8 @@ pub struct Verb {
     pub name: &'static str,
     /// What it answers or does, in a line.
     pub about: &'static str,
+    /// Whether the build for this host has it.
+    is_here: bool,
     arguments: fn(Command) -> Command,
     run: fn(&ArgMatches) -> Result<ExitCode>,
 }
@@ -38,6 +41,7 @@ macro_rules! verb {
         Verb {
             name: $name,
             about: $about,
+            is_here: true,
             arguments: <commands::$file::Arguments as Args>::augment_args,
             run: |matches| {
                 let arguments = clap::FromArgMatches::from_arg_matches(matches);
@@ -47,16 +51,30 @@ macro_rules! verb {
     };
 }
 
+/// A verb that the build for this host has only where that is Linux.
+#[cfg(target_os = "linux")]
+macro_rules! linux {
+    ($name:literal, $file:ident, $about:literal) => {
+        verb!($name, $file, $about)
+    };
+}
+#[cfg(not(target_os = "linux"))]
+macro_rules! linux {
+    ($name:literal, $file:ident, $about:literal) => {
+        elsewhere::verb($name, $about)
+    };
+}
+
 /// All groups.
 pub const GROUPS: &[Group] = &[
     Group {
         heading: "The loop",
         word: None,
         verbs: &[
-            verb!("measure", measure, "how long a launch takes"),
-            verb!("compare", compare, "whether one command starts faster than another"),
-            verb!("explain", explain, "where the time of a launch goes, and what would help"),
-            verb!(
+            linux!("measure", measure, "how long a launch takes"),
+            linux!("compare", compare, "whether one command starts faster than another"),
+            linux!("explain", explain, "where the time of a launch goes, and what would help"),
+            linux!(
                 "optimize",
                 optimize,
                 "try everything that applies, verify, measure, leave the best"
@@ -67,44 +85,48 @@ pub const GROUPS: &[Group] = &[
         heading: "One file",
         word: None,
         verbs: &[
-            verb!("bundle", bundle, "merge a program and its libraries into one file"),
-            verb!("verify", verify, "check whether what headstart made is still right"),
-            verb!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
-            verb!("warm", warm, "read a bundle into memory in large pages, for faster starts"),
+            linux!("bundle", bundle, "merge a program and its libraries into one file"),
+            linux!("verify", verify, "check whether what headstart made is still right"),
+            linux!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
+            linux!("warm", warm, "read a bundle into memory in large pages, for faster starts"),
         ],
     },
     Group {
         heading: "Keep it fast",
         word: None,
         verbs: &[
-            verb!("install", install, "put optimized programs in the place of the originals"),
-            verb!("renew", renew, "make them again after upgrades; hooks do so automatically"),
-            verb!("list", list, "installed programs: fresh or why not, what they gain, their size"),
-            verb!("remove", remove, "undo install: the originals are back"),
+            linux!("install", install, "put optimized programs in the place of the originals"),
+            linux!("renew", renew, "make them again after upgrades; hooks do so automatically"),
+            linux!(
+                "list",
+                list,
+                "installed programs: fresh or why not, what they gain, their size"
+            ),
+            linux!("remove", remove, "undo install: the originals are back"),
         ],
     },
     Group {
         heading: "Cold starts",
         word: None,
         verbs: &[
-            verb!("record", record, "which pages of which files a launch reads"),
-            verb!("prefetch", prefetch, "read them ahead while the program starts"),
-            verb!("load", load, "time a list of libraries"),
-            verb!("io", io, "what a cold launch reads from storage, read by read"),
+            linux!("record", record, "which pages of which files a launch reads"),
+            linux!("prefetch", prefetch, "read them ahead while the program starts"),
+            linux!("load", load, "time a list of libraries"),
+            linux!("io", io, "what a cold launch reads from storage, read by read"),
         ],
     },
     Group {
         heading: "Cold starts: files in memory",
         word: Some(("cache", "Show which files are in memory, and evict them")),
         verbs: &[
-            verb!("status", cache_status, "how much of files is in memory"),
-            verb!("evict", cache_evict, "files leave memory; what stayed, and who maps it"),
+            linux!("status", cache_status, "how much of files is in memory"),
+            linux!("evict", cache_evict, "files leave memory; what stayed, and who maps it"),
         ],
     },
     Group {
         heading: "Order of functions",
         word: None,
-        verbs: &[verb!(
+        verbs: &[linux!(
             "trace",
             trace,
             "which functions a launch calls, in order of first call; which pages it touches"
@@ -117,15 +139,15 @@ pub const GROUPS: &[Group] = &[
             "Put the functions of a program in the order in which launches call them",
         )),
         verbs: &[
-            verb!("write", order_write, "an order file for a linker, and its predicted effect"),
-            verb!("verify", order_verify, "compare the builds before and after ordering"),
-            verb!("try", order_try, "trace, order, relink with your own command, and verify"),
+            linux!("write", order_write, "an order file for a linker, and its predicted effect"),
+            linux!("verify", order_verify, "compare the builds before and after ordering"),
+            linux!("try", order_try, "trace, order, relink with your own command, and verify"),
         ],
     },
     Group {
         heading: "Memory",
         word: None,
-        verbs: &[verb!(
+        verbs: &[linux!(
             "sharing",
             sharing,
             "private and shared memory per module and section, copies side by side"
@@ -144,10 +166,10 @@ pub const GROUPS: &[Group] = &[
         heading: "One change to an ELF file",
         word: Some(("elf", "Change one property of an ELF program or library")),
         verbs: &[
-            verb!("selfbind", selfbind, "bind libraries to their own symbols, without look-ups"),
-            verb!("order-needed", order_needed, "list libraries so that symbols are found sooner"),
-            verb!("no-pie", no_pie, "put a program at a fixed address: no relative relocations"),
-            verb!("relr", relr, "pack relative relocations"),
+            linux!("selfbind", selfbind, "bind libraries to their own symbols, without look-ups"),
+            linux!("order-needed", order_needed, "list libraries so that symbols are found sooner"),
+            linux!("no-pie", no_pie, "put a program at a fixed address: no relative relocations"),
+            linux!("relr", relr, "pack relative relocations"),
         ],
     },
     Group {
@@ -169,9 +191,9 @@ pub const GROUPS: &[Group] = &[
         word: None,
         verbs: &[
             verb!("generate", generate, "make a synthetic program of any size"),
-            verb!("scale", scale, "how start-up time grows with a size, and by which law"),
-            verb!("experiment", experiment, "reproduce a published experiment"),
-            verb!("doctor", doctor, "what makes measurements on this machine noisy"),
+            linux!("scale", scale, "how start-up time grows with a size, and by which law"),
+            linux!("experiment", experiment, "reproduce a published experiment"),
+            linux!("doctor", doctor, "what makes measurements on this machine noisy"),
         ],
     },
 ];
@@ -244,7 +266,8 @@ fn block(word: &str, verb: &str) -> String {
 
 impl Verb {
     fn command(&self) -> Command {
-        Command::new(self.name).about(self.about).defer(self.arguments)
+        let command = Command::new(self.name).about(self.about).defer(self.arguments);
+        if self.is_here { command } else { command.hide(true).disable_help_flag(true) }
     }
 }
 
@@ -264,6 +287,10 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
         None => (without_word(), name, rest),
     };
     match verbs.iter().find(|verb| verb.name == name) {
+        Some(verb) if !verb.is_here => Err(Usage(format!(
+            "headstart for Windows does not have '{name}'; headstart for Linux does"
+        ))
+        .into()),
         Some(verb) => {
             let threads = os::host::may_start_threads();
             threads.map_err(|(limits, error)| WithCode {
@@ -273,27 +300,11 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
                      other processes"
                 ),
             })?;
-            restore_read_ahead();
+            #[cfg(target_os = "linux")]
+            crate::early::restore_read_ahead();
             (verb.run)(rest)
         }
         None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),
-    }
-}
-
-/// What a killed `trace --pages` or `record` may have left switched off. A look for one file.
-pub fn restore_read_ahead() {
-    match os::read_ahead::restore_abandoned() {
-        Ok(devices) => devices.iter().for_each(|device| {
-            let (name, kib) = (&device.name, device.kib);
-            output::tell(format_args!(
-                "note: the read-ahead of device {name} is {kib} KiB again; a headstart that was \
-                 killed had left it off"
-            ));
-        }),
-        Err(error) => output::tell(format_args!(
-            "note: a headstart that was killed has left read-ahead off, and it cannot be set back: \
-             {error}"
-        )),
     }
 }
 
@@ -311,8 +322,12 @@ fn overview() -> String {
     let heading = |text: &str| format!("\n{bold}{text}:{bold:#}\n");
     let mut text = String::new();
     for group in GROUPS {
+        let verbs: Vec<&Verb> = group.verbs.iter().filter(|verb| verb.is_here).collect();
+        if verbs.is_empty() {
+            continue;
+        }
         text += &heading(group.heading);
-        for verb in group.verbs {
+        for verb in verbs {
             let name = match group.word {
                 Some((word, _)) => format!("{word} {}", verb.name),
                 None => verb.name.to_owned(),

@@ -3,7 +3,7 @@
 mod empty;
 pub mod notes;
 
-use crate::args::{SnippetArgs, linkers, values};
+use crate::args::{SnippetArgs, choice, linkers};
 use crate::commands::trace::traces_of;
 use crate::{input, output};
 use anyhow::Result;
@@ -111,7 +111,7 @@ fn written_for() -> impl TypedValueParser<Value = WrittenFor> {
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
-    values::choice([
+    choice([
         ("signature", Algorithm::Signature),
         ("first-call", Algorithm::FirstCall),
         ("call-count", Algorithm::CallCount),

@@ -19,8 +19,11 @@ pub const NAMES: [(&str, &str); 11] = [
 
 /// A verb that only says what it is called now.
 pub fn verb(name: &'static str) -> Command {
-    Command::new(name)
-        .hide(true)
-        .disable_help_flag(true)
-        .arg(clap::Arg::new("rest").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true))
+    any_words(Command::new(name).hide(true).disable_help_flag(true))
+}
+
+/// With arguments of any kind, which nobody looks at.
+pub fn any_words(command: Command) -> Command {
+    let rest = clap::Arg::new("rest").num_args(0..);
+    command.arg(rest.trailing_var_arg(true).allow_hyphen_values(true))
 }

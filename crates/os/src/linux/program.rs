@@ -62,7 +62,7 @@ fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
 fn check(program: &Path) -> Result<(), LaunchError> {
     let data = match fs::metadata(program) {
         Ok(data) => data,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(LaunchError::NoSuchFile(program.to_owned()));
         }
         Err(source) => return Err(explain_exec_failure(program, source)),
@@ -85,7 +85,7 @@ fn check(program: &Path) -> Result<(), LaunchError> {
 ///
 /// # Errors
 /// The working folder or a folder of the path cannot be found.
-pub fn lasting_path(program: &Path) -> std::io::Result<PathBuf> {
+pub fn lasting_path(program: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(program)?;
     if path.starts_with("/proc") || path.starts_with("/dev") {
         return path.canonicalize();

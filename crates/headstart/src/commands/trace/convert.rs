@@ -1,7 +1,7 @@
 //! Traces of other recorders, and for other readers.
 
 use super::Arguments;
-use crate::args::values;
+use crate::args::choice;
 use crate::exit::Usage;
 use crate::{input, output};
 use anyhow::Result;
@@ -36,7 +36,7 @@ pub enum ImportFormat {
 
 /// Formats of `--export`.
 pub fn exported() -> impl TypedValueParser<Value = ExportFormat> {
-    values::choice([
+    choice([
         ("headstart", ExportFormat::Headstart),
         ("openoffice", ExportFormat::OpenOffice),
         ("proftext", ExportFormat::Proftext),
@@ -45,7 +45,7 @@ pub fn exported() -> impl TypedValueParser<Value = ExportFormat> {
 
 /// Formats of `--import`.
 pub fn imported() -> impl TypedValueParser<Value = ImportFormat> {
-    values::choice([
+    choice([
         ("auto", ImportFormat::Auto),
         ("openoffice", ImportFormat::File(TraceFormat::OpenOffice)),
         ("proftext", ImportFormat::File(TraceFormat::Proftext)),

@@ -1,31 +1,11 @@
-//! Parsers of single values, with errors that show what would be right.
+//! Parsers of single values that launches, their times and bundles have.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use crate::args::choice;
+use clap::builder::{PossibleValue, TypedValueParser};
 use model::bundle::BundleCheck;
 use model::toolchain::Toolchain;
-use model::{Disk, Format, Until};
+use model::{Disk, Until};
 use std::time::Duration;
-
-/// One of some values, each by the name that is typed.
-pub fn choice<Name, Value, const N: usize>(
-    choices: [(Name, Value); N],
-) -> impl TypedValueParser<Value = Value>
-where
-    Name: Into<PossibleValue>,
-    Value: Clone + Send + Sync + 'static,
-{
-    let choices = choices.map(|(name, value)| (name.into(), value));
-    let names = PossibleValuesParser::new(choices.iter().map(|(name, _)| name.clone()));
-    names.try_map(move |typed| {
-        let chosen = choices.iter().find(|(name, _)| name.get_name() == typed);
-        chosen.map(|(_, value)| value.clone()).ok_or("there is no such value")
-    })
-}
-
-/// The format of generated images.
-pub fn format() -> impl TypedValueParser<Value = Format> {
-    choice([("elf", Format::Elf), ("pe", Format::Pe)])
-}
 
 /// The disk that is read from.
 pub fn disk() -> impl TypedValueParser<Value = Disk> {
@@ -70,13 +50,6 @@ pub fn check() -> impl TypedValueParser<Value = BundleCheck> {
         };
         (PossibleValue::new(check.word()).help(what), check)
     }))
-}
-
-/// `0x2000000000`, with or without the prefix.
-pub fn address(text: &str) -> Result<u64, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u64::from_str_radix(digits, 16)
-        .map_err(|_| "an address is hexadecimal: 0x2000000000".to_owned())
 }
 
 /// `5%`, `0.5 %`: a fraction. A bare number is refused, as it could mean either.

@@ -1,6 +1,6 @@
 //! What errors of recordings mean, and of what is put on the system.
 
-use super::{FILES, Known, NO, NOT_PERMITTED};
+use crate::exit::{FILES, Known, NO, NOT_PERMITTED};
 use install::ProgramError;
 use prefetch::launchers::InstallError;
 use prefetch::store::StoreError;

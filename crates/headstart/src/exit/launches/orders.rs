@@ -1,6 +1,8 @@
 //! Orders of functions: which exit code an error has, and the next step on the command line.
 
-use super::{FILES, HEADSTART_FAILED, Known, NO, NOT_STARTED, PROGRAM_FAILED, TIMED_OUT, USAGE};
+use crate::exit::{
+    FILES, HEADSTART_FAILED, Known, NO, NOT_STARTED, PROGRAM_FAILED, TIMED_OUT, USAGE,
+};
 use ordering::attempt::{AttemptAdvice, AttemptError, BecameOfOld, OUT};
 use ordering::ended::{BadEnding, Ended};
 use ordering::launched::{ModuleAdvice, ModuleError};

@@ -1,7 +1,9 @@
 //! Errors of the laboratory in the words of the command line: which option asked for what failed,
 //! and which one helps.
 
-use super::{FILES, HEADSTART_FAILED, Known, NOT_PERMITTED, PROGRAM_FAILED, TIMED_OUT, USAGE};
+use crate::exit::{
+    FILES, HEADSTART_FAILED, Known, NOT_PERMITTED, PROGRAM_FAILED, TIMED_OUT, USAGE,
+};
 use lab::command_line::CommandLineError;
 use lab::pietrek::{PietrekError, PietrekPath};
 use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};

@@ -1,6 +1,6 @@
 //! Pieces of build files that make a build use an order of functions, as they are asked for.
 
-use super::values;
+use crate::args::choice;
 use crate::exit::Usage;
 use anyhow::Result;
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -22,7 +22,7 @@ pub struct SnippetArgs {
 
 fn build_system() -> impl TypedValueParser<Value = BuildSystem> {
     let named = |name, help| PossibleValue::new(name).help(help);
-    values::choice([
+    choice([
         (named("cmake", "For CMakeLists.txt"), BuildSystem::CMake),
         (named("meson", "For meson.build"), BuildSystem::Meson),
         (named("cargo", "For build.rs of a Rust package"), BuildSystem::Cargo),
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn the_line_has_the_option_of_the_linker() {
         let line = |linker| how_taken(linker, "FILE");
-        let document = include_str!("../../../../docs/order.md");
+        let document = include_str!("../../../../../docs/order.md");
         for linker in ALL {
             let text = line(Some(linker));
             let text = text.replace("--snippet", "");

@@ -1,6 +1,6 @@
 //! Output as hyperfine has it: units, order, colors, and files for scripts made for it.
 
-use super::values::choice;
+use crate::args::choice;
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};

@@ -1,0 +1,27 @@
+//! What is typed of launches, of what is measured of them, and of what Linux does with programs.
+
+mod around;
+mod commands;
+mod exports;
+mod launching;
+mod lines;
+pub mod linkers;
+mod output;
+mod parameters;
+mod pinning;
+mod rewriting_elf;
+mod shell;
+mod snippets;
+mod sweep;
+pub mod values;
+
+pub use commands::{CommandArgs, no_option, one_command, one_command_found, split};
+pub use exports::Look;
+pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
+pub use lines::{LineArgs, variants, words};
+pub use output::OutputArgs;
+pub use pinning::PinArgs;
+pub use rewriting_elf::RewriteArgs;
+pub use snippets::SnippetArgs;
+pub use sweep::SweepArgs;
+pub use values::{fraction, seconds};
