@@ -231,8 +231,8 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     let times = FileTimes::new().set_modified(before.modified);
     new.file.set_times(times).map_err(WriteError::io(&real, "setting its time"))?;
     folder.still_has(&real, stamp)?;
-    // Windows replaces no file that is mapped.
-    drop(mapped);
+    // Windows replaces no file that is open or mapped.
+    drop((content, mapped));
     new.replace()?.sync()?;
     forget().map_err(WriteError::afterwards)
 }
