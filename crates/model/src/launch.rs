@@ -58,9 +58,9 @@ pub struct Launch {
     /// How it ended.
     pub ending: Ending,
     /// User time of the process and the children it waited for.
-    pub user_us: f64,
+    pub user_us: Reading<f64>,
     /// Kernel time of the process and the children it waited for.
-    pub system_us: f64,
+    pub system_us: Reading<f64>,
     /// Memory that belongs to one process alone: of the process with the most, where it was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private_kib: Option<Reading<u64>>,
@@ -74,6 +74,18 @@ pub struct Launch {
     pub read_bytes: Reading<u64>,
     /// Processes the program left running, which headstart ended.
     pub left_running: u32,
+}
+
+impl Launch {
+    /// User and kernel time together, where both are known.
+    pub fn cpu_us(&self) -> Reading<f64> {
+        match (&self.user_us, &self.system_us) {
+            (Reading::Value(user_us), Reading::Value(system_us)) => {
+                Reading::Value(user_us + system_us)
+            }
+            (Reading::Value(_), missing) | (missing, _) => missing.clone(),
+        }
+    }
 }
 
 /// State of the page cache before a launch.

@@ -60,6 +60,22 @@ fn unavailable_readings_and_troubles() {
 }
 
 #[test]
+fn cpu_times_that_are_unavailable() {
+    let made = [EMACS, Made { name: "emacs, fewer files", ..EMACS }];
+    let missing = |sample: &mut model::Sample| {
+        sample.launch.user_us = Reading::unavailable("this system keeps no CPU times", "");
+    };
+    let view = measure_view(&run(&made[..1], 30, missing), &PLAIN);
+    let line = view.lines().find(|line| line.contains("CPU time")).unwrap();
+    assert_eq!(line, "  CPU time unavailable   this system keeps no CPU times");
+    let view = compare_view(&run(&made, 30, missing), &PLAIN);
+    let reason = "\n  CPU time unavailable: this system keeps no CPU times\n";
+    assert_eq!(fits(&view).matches(reason).count(), 1, "{view}");
+    let rows: Vec<&str> = view.lines().filter(|line| line.contains(" – ")).collect();
+    assert_eq!(rows.len(), 2, "{view}");
+}
+
+#[test]
 fn cold_launches() {
     let results = run(&[Made { median_us: 643_050.0, ..EMACS }], 30, make_cold);
     assert_snapshot!("measure_cold", fits(&measure_view(&results, &PLAIN)));
