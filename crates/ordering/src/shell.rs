@@ -1,6 +1,6 @@
 //! Command lines that build programs, run by the shell.
 
-use model::{Ending, Until};
+use model::{Ending, Until, nt_status};
 use os::LaunchError;
 use os::launcher::{GRACE, LaunchSpec, Launcher, dev_null};
 use std::ffi::OsString;
@@ -28,6 +28,7 @@ pub fn run(line: &str, launcher: &mut Launcher) -> Result<Option<String>, Launch
         Ending::Code(0) => None,
         Ending::Code(code) => Some(format!("code {code}")),
         Ending::Signal(signal) => Some(format!("signal {signal}")),
-        _ => Some("no code".to_owned()),
+        Ending::Status(status) => Some(nt_status::words(status)),
+        Ending::Ready | Ending::TimedOut => Some("no code".to_owned()),
     })
 }

@@ -99,6 +99,18 @@ fn troubles_keep_their_columns() {
     assert!((3.0..3.4).contains(&median), "seconds: {median}");
 }
 
+/// hyperfine gives the exit code of a crash on Windows with a sign.
+#[test]
+fn crashes_on_windows_have_exit_codes() {
+    let one = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
+    let codes = [0, 3, 0xffff_ffff, 0xc000_0005];
+    let results = run(&[one], 4, |sample| {
+        sample.launch.ending = model::Ending::of_windows(codes[sample.round as usize]);
+    });
+    let ours: Value = serde_json::from_str(&hyperfine::json(&results).unwrap()).unwrap();
+    assert_eq!(ours["results"][0]["exit_codes"], serde_json::json!([0, 3, -1, -1_073_741_819]));
+}
+
 /// Results read from JSON have no samples: what only those know is empty, not 0.
 #[test]
 fn hyperfine_without_samples() {

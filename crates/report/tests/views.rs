@@ -75,6 +75,21 @@ fn cpu_times_that_are_unavailable() {
     assert_eq!(rows.len(), 2, "{view}");
 }
 
+/// Programs of Windows that crash.
+#[test]
+fn crashes_are_failures_told_by_their_status() {
+    let results = run(&[EMACS], 30, |sample| match sample.round {
+        3 | 4 => sample.launch.ending = Ending::of_windows(0xc000_0135),
+        5 => sample.launch.ending = Ending::of_windows(0xc000_0022),
+        _ => {}
+    });
+    assert_eq!(results.variants[0].failed(), 3);
+    let view = measure_view(&results, &Style { width: 200, ..PLAIN });
+    let note = "3 of 30 launches failed: 2 with status c0000135 (a DLL was not found), 1 with \
+                status c0000022.";
+    assert!(view.contains(note), "{view}");
+}
+
 #[test]
 fn cold_launches() {
     let results = run(&[Made { median_us: 643_050.0, ..EMACS }], 30, make_cold);

@@ -61,6 +61,8 @@ pub enum LoadEnding {
     Exited(i32),
     /// The process was killed by this signal.
     Killed(i32),
+    /// The process crashed on Windows, with this NTSTATUS.
+    Status(u32),
     /// The process asked to be traced and stopped at this signal, where it would have stayed.
     Traced(i32),
     /// It took too long.

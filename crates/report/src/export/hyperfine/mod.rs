@@ -7,7 +7,7 @@ mod markup;
 
 use super::csv::quoted;
 pub use markup::{Markup, markup};
-use model::{Ending, Launch, Reading, Results, Sample, VariantResult};
+use model::{Launch, Reading, Results, Sample, VariantResult};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ fn entry(variant: &VariantResult) -> Entry<'_> {
             known => Some(mean(known)),
         }
     };
-    let codes = launches().map(|launch| exit_code(launch.ending)).chain(std::iter::repeat(None));
+    let codes = launches().map(|launch| launch.ending.exit_code()).chain(std::iter::repeat(None));
     Entry {
         command: title(variant),
         mean: mean(&times),
@@ -119,13 +119,6 @@ fn memory(variant: &VariantResult) -> Option<Vec<u64>> {
     let bytes = |sample: &Sample| Some(sample.launch.peak_rss_kib.get()?.saturating_mul(1024));
     let all: Option<Vec<u64>> = variant.samples.iter().map(bytes).collect();
     all.filter(|all| !all.is_empty())
-}
-
-fn exit_code(ending: Ending) -> Option<i32> {
-    match ending {
-        Ending::Code(code) => Some(code),
-        Ending::Signal(_) | Ending::Ready | Ending::TimedOut => None,
-    }
 }
 
 fn mean(values: &[f64]) -> f64 {
