@@ -15,16 +15,13 @@ use model::{Command, Ending, FunctionTrace, TRACE_REPORT_SCHEMA, TraceReport};
 use ordering::record;
 use ordering::trace::{is_weight, native};
 use ordering::windows;
+use os::launcher::{Stdio, Stream};
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 pub use until::check_file;
-
-/// Standard output and standard error of headstart itself.
-const STDOUT: i32 = 1;
-const STDERR: i32 = 2;
 
 /// Record which functions a launch calls, in order of first call
 ///
@@ -139,14 +136,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 impl Arguments {
     fn request(&self) -> FunctionRequest {
         // Standard output is headstart's where somebody parses it.
-        let stdout = if self.json || self.functions { STDERR } else { STDOUT };
+        let stdout = if self.json || self.functions { Stream::stderr() } else { Stream::stdout() };
         FunctionRequest {
             until: self.until.clone(),
             first: self.first,
             count_limit: self.counts.then_some(self.count_limit),
             timeout: self.timeout,
             cpu: self.pin.cpu(),
-            stdio: [0, stdout, STDERR],
+            stdio: Stdio::inherited().with_stdout(stdout),
         }
     }
 

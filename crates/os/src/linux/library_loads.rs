@@ -14,7 +14,8 @@ mod keeper;
 mod table;
 
 use super::error::LaunchError;
-use super::launcher::{dev_null, leave};
+use super::launcher::leave;
+use super::stdio::null_device;
 use super::{interrupt, processes};
 use keeper::Keeper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -125,7 +126,7 @@ impl LibraryLoads {
             "check the limits on processes, memory and open files (ulimit -a)",
         );
         let table = Table::new(request.names.len()).map_err(failed)?;
-        let null = dev_null()?;
+        let null = null_device()?;
         let printed = memfd_create("output of libraries", MemfdFlags::CLOEXEC);
         let printed = printed.map_err(|error| failed(error.into()))?;
         let keeper = Keeper {
