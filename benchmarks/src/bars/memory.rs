@@ -6,9 +6,8 @@ use crate::statistics::median;
 use crate::subjects::c_programs::{BARE, Bare, NOOP, STATIC, build};
 use anyhow::{Context as _, Result, ensure};
 use model::{Ending, Results, Until};
-use os::launcher::{Configuration, LaunchSpec, Launcher, Slot, dev_null};
+use os::launcher::{Configuration, LaunchSpec, Launcher, Slot, Stdio};
 use std::hint::black_box;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,8 +35,6 @@ struct Bench {
     launcher: Launcher,
     slot: Slot,
     spec: LaunchSpec,
-    /// Kept open for the program's output.
-    _null: OwnedFd,
 }
 
 impl Bench {
@@ -45,12 +42,11 @@ impl Bench {
         let mut launcher = Launcher::start()?;
         launcher.configure(Configuration { cpu: Some(cpu), realtime: false })?;
         let argv = [program.to_str().context("a path that is not UTF-8")?.to_owned()];
-        let null = dev_null()?;
         let command = os::program::resolve(&argv)?;
-        let slot = launcher.prepare(&command, [null.as_raw_fd(); 3], &[])?;
+        let slot = launcher.prepare(&command, &Stdio::null()?, &[])?;
         let (timeout, grace) = (Duration::from_secs(10), Duration::from_secs(1));
         let spec = LaunchSpec { until: Until::Exit, timeout, grace };
-        Ok(Bench { launcher, slot, spec, _null: null })
+        Ok(Bench { launcher, slot, spec })
     }
 
     fn launch_us(&mut self) -> Result<f64> {

@@ -62,7 +62,7 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         command: inputs.command.clone(),
         bundles,
         untraced_median_us: untraced_figure(untraced),
-        untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
+        untraced_cpu_us: untraced_cpu(&inputs.untraced_cpu_us),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
         notes: notes(inputs, words),
@@ -157,6 +157,15 @@ fn untraced_figure(median: Option<f64>) -> Reading<f64> {
     match median {
         Some(median) => Reading::Value(us(ns(median))),
         None => Reading::unavailable("no untraced launch was made", ""),
+    }
+}
+
+/// The median of the CPU times that are known, or the first reason why there are none.
+fn untraced_cpu(launches_us: &[Reading<f64>]) -> Reading<f64> {
+    let known: Vec<f64> = launches_us.iter().filter_map(Reading::get).collect();
+    match launches_us.first() {
+        Some(missing) if known.is_empty() => missing.clone(),
+        _ => untraced_figure(median(&known)),
     }
 }
 

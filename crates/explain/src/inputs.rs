@@ -34,9 +34,9 @@ pub struct Inputs {
     /// Totals of untraced launches made beside the traced ones: as many before the first as
     /// after each.
     pub untraced_us: Vec<f64>,
-    /// CPU time of the same launches.
+    /// CPU time of the same launches, where it is known.
     #[serde(default)]
-    pub untraced_cpu_us: Vec<f64>,
+    pub untraced_cpu_us: Vec<Reading<f64>>,
     /// How many of the same launches left processes running, which headstart ended.
     #[serde(default)]
     pub left_running: u32,
@@ -164,7 +164,8 @@ impl Inputs {
     /// in some of them only. Nothing where several processors worked.
     pub(crate) fn idle_us(&self) -> Option<f64> {
         let launches = self.untraced_us.iter().zip(&self.untraced_cpu_us);
-        launches.map(|(total, cpu)| total - cpu).min_by(f64::total_cmp).filter(|us| *us > 0.0)
+        let idle = launches.filter_map(|(total, cpu)| Some(total - cpu.get()?));
+        idle.min_by(f64::total_cmp).filter(|us| *us > 0.0)
     }
 
     /// The real path that stands for `path`.

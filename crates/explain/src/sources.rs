@@ -159,7 +159,7 @@ fn waits(inputs: &Inputs) -> Source {
         return source("waits", "ptrace, system calls", "");
     }
     let mut source = missing("waits", &inputs.wait_trace);
-    if !inputs.untraced_cpu_us.is_empty() {
+    if inputs.untraced_cpu_us.iter().any(|us| us.value().is_some()) {
         source.mechanism = "getrusage, totals only".to_owned();
     }
     source

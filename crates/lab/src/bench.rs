@@ -10,9 +10,8 @@ use model::{
     VariantId,
 };
 use os::LaunchError;
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Stdio};
 use seat::Seat;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Launches an experiment's variants through one launcher process.
@@ -24,7 +23,7 @@ pub struct Bench<'a> {
     emptier: Option<CacheEmptier>,
     spec: LaunchSpec,
     started: Instant,
-    null: OwnedFd,
+    null: Stdio,
 }
 
 impl<'a> Bench<'a> {
@@ -34,10 +33,10 @@ impl<'a> Bench<'a> {
         mut launcher: Launcher,
         emptier: Option<CacheEmptier>,
     ) -> Result<Self, Failure> {
-        let null = dev_null().map_err(LabError::from)?;
+        let null = Stdio::null().map_err(LabError::from)?;
         let mut seats = Vec::new();
         for (index, variant) in experiment.variants.iter().enumerate() {
-            let seat = Seat::new(&mut launcher, variant, null.as_raw_fd());
+            let seat = Seat::new(&mut launcher, variant, null.clone());
             seats.push(seat.map_err(|error| Failure::at(VariantId::at(index), error))?);
         }
         let hook_runner = HookRunner::new(experiment)?;
@@ -122,8 +121,8 @@ impl<'a> Bench<'a> {
     fn launch_with_output(&mut self, variant: VariantId) -> Result<OutputFile, LaunchError> {
         let output = OutputFile::new()?;
         let command = self.command(variant).clone();
-        let stdio = [self.null.as_raw_fd(), output.descriptor(), output.descriptor()];
-        let slot = self.launcher.prepare(&command, stdio, &[])?;
+        let stdio = self.null.clone().with_output(output.stream());
+        let slot = self.launcher.prepare(&command, &stdio, &[])?;
         self.launcher.once(slot, &self.spec)?;
         Ok(output)
     }

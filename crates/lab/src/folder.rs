@@ -275,8 +275,8 @@ mod tests {
         let launch = Launch {
             total_us: 1.0,
             ending: Ending::Code(0),
-            user_us: 0.0,
-            system_us: 0.0,
+            user_us: Reading::Value(0.0),
+            system_us: Reading::Value(0.0),
             private_kib: None,
             peak_rss_kib: Reading::Value(1),
             minor_faults: Reading::Value(1),

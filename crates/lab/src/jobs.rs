@@ -2,8 +2,7 @@
 
 use crate::LabError;
 use model::{Command, Ending, JobLaunch, Throughput};
-use os::launcher::{LaunchRecord, LaunchSpec, Launcher, dev_null};
-use std::os::fd::AsRawFd;
+use os::launcher::{LaunchRecord, LaunchSpec, Launcher, Stdio};
 use std::thread;
 
 /// What to launch, and by how many.
@@ -61,10 +60,10 @@ fn run_block(
     launchers: &mut [Launcher],
     left_running: &mut u32,
 ) -> Result<Option<Throughput>, LabError> {
-    let null = dev_null()?;
+    let null = Stdio::null()?;
     let mut slots = Vec::new();
     for launcher in launchers.iter_mut() {
-        slots.push(launcher.prepare(request.command, [null.as_raw_fd(); 3], &[])?);
+        slots.push(launcher.prepare(request.command, &null, &[])?);
     }
     let rows: Vec<Result<Vec<LaunchRecord>, os::LaunchError>> = thread::scope(|scope| {
         let threads: Vec<_> = launchers

@@ -1,9 +1,10 @@
 //! What launched programs write, in a file without a name.
 
 use os::LaunchError;
+use os::launcher::Stream;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
 
 /// Lines quoted of what a program wrote.
 const QUOTED_LINES: usize = 8;
@@ -11,7 +12,7 @@ const QUOTED_LINES: usize = 8;
 const TOO_MANY_FILES: i32 = 24;
 
 /// A file that a launched program writes to.
-pub struct OutputFile(File);
+pub struct OutputFile(Arc<File>);
 
 impl OutputFile {
     /// An empty one.
@@ -19,12 +20,12 @@ impl OutputFile {
     /// # Errors
     /// There is no room for it.
     pub fn new() -> Result<OutputFile, LaunchError> {
-        Ok(OutputFile(tempfile::tempfile().map_err(failed)?))
+        Ok(OutputFile(Arc::new(tempfile::tempfile().map_err(failed)?)))
     }
 
-    /// For the streams of a program.
-    pub fn descriptor(&self) -> RawFd {
-        self.0.as_raw_fd()
+    /// For a program that writes to it.
+    pub fn stream(&self) -> Stream {
+        Arc::clone(&self.0).into()
     }
 
     /// The first bytes that were written, up to `most`, and how many there are in all.
@@ -37,9 +38,10 @@ impl OutputFile {
 
     fn read(&mut self, most: u64) -> io::Result<(Vec<u8>, u64)> {
         let length = self.0.metadata()?.len();
-        self.0.rewind()?;
+        let mut file = &*self.0;
+        file.rewind()?;
         let mut bytes = Vec::new();
-        (&self.0).take(most).read_to_end(&mut bytes)?;
+        file.take(most).read_to_end(&mut bytes)?;
         Ok((bytes, length))
     }
 

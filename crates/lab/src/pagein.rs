@@ -9,8 +9,7 @@ use model::{
 use os::LaunchError;
 use os::attend::AttendOptions;
 use os::cache::{self, DropError};
-use os::launcher::{GRACE, LaunchSpec, Launcher, Slot, dev_null};
-use std::os::fd::AsRawFd;
+use os::launcher::{GRACE, LaunchSpec, Launcher, Slot, Stdio};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -145,8 +144,7 @@ fn effect(baseline: &AheadFormFigures, other: &AheadFormFigures, seed: u64) -> O
 
 impl<'a> Stand<'a> {
     fn new(mut launcher: Launcher, request: &'a PageinRequest) -> Result<Self, PageinError> {
-        let null = dev_null()?;
-        let null = [null.as_raw_fd(); 3];
+        let null = &Stdio::null()?;
         let slots = request.forms.iter().map(|launch| launcher.prepare(&launch.command, null, &[]));
         let slots = slots.collect::<Result<_, _>>()?;
         let spec = LaunchSpec { until: Until::Exit, timeout: request.timeout, grace: GRACE };

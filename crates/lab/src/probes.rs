@@ -7,10 +7,9 @@ use model::{
     ProbeKind, ProbeRow, ProbedState, Reading, Rules, Until, text,
 };
 use os::LaunchError;
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, dev_null};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, Stdio};
 use os::probes;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -134,8 +133,7 @@ impl<'a> Stand<'a> {
         let unreadable = |source| ProbesError::Unreadable { path: program.clone(), source };
         let program = program.canonicalize().map_err(unreadable)?;
         probes::read_start(&program, 1).map_err(unreadable)?;
-        let null = dev_null()?;
-        let null = [null.as_raw_fd(); 3];
+        let null = &Stdio::null()?;
         launcher.configure(Configuration { cpu: request.cpu, realtime: false })?;
         let slot = launcher.prepare(&request.command, null, &[])?;
         let words = ["file".into(), "-b".into(), program.clone().into_os_string()];

@@ -84,7 +84,7 @@ pub struct LaunchOptions {
     pub realtime: bool,
     /// A launch that takes longer is ended and fails the run.
     pub timeout_s: f64,
-    /// Exit codes other than 0, and signals, do not fail the run.
+    /// Exit codes other than 0, signals and crashes do not fail the run.
     #[serde(default)]
     pub ignore_failure: bool,
     /// Where failures are not ignored: exit codes that do not fail the run either.
@@ -97,10 +97,11 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
-    /// Whether a launch that ended like this counts all the same.
+    /// Whether a launch that ended like this counts all the same. A crash on Windows does where its
+    /// status is among the exit codes.
     pub fn ignores(&self, ending: Ending) -> bool {
-        self.ignore_failure
-            || matches!(ending, Ending::Code(code) if self.ignored_codes.contains(&code))
+        let is_ignored = |code| self.ignored_codes.contains(&code);
+        self.ignore_failure || ending.exit_code().is_some_and(is_ignored)
     }
 }
 
@@ -122,4 +123,30 @@ pub struct Experiment {
     /// In which manner.
     #[serde(rename = "request")]
     pub options: LaunchOptions,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_that_are_ignored() {
+        let options = |ignore_failure, ignored_codes: &[i32]| LaunchOptions {
+            until: Until::Exit,
+            cache: CacheState::Warm,
+            cpu: None,
+            realtime: false,
+            timeout_s: 1.0,
+            ignore_failure,
+            ignored_codes: ignored_codes.to_vec(),
+            prepare: None,
+        };
+        let endings = [Ending::Code(3), Ending::Signal(11), Ending::Status(0xc000_0005)];
+        let ignored = |options: LaunchOptions| endings.map(|ending| options.ignores(ending));
+        assert_eq!(ignored(options(false, &[])), [false; 3]);
+        assert_eq!(ignored(options(true, &[])), [true; 3]);
+        assert_eq!(ignored(options(false, &[3, 11])), [true, false, false]);
+        // As a shell of Windows tells the status.
+        assert_eq!(ignored(options(false, &[-1_073_741_819])), [false, false, true]);
+    }
 }

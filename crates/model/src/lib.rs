@@ -32,6 +32,7 @@ pub mod load_table;
 mod machine;
 mod memory;
 mod memory_prices;
+pub mod nt_status;
 pub mod optimization;
 mod order_experiment;
 mod page_cache;

@@ -14,7 +14,9 @@ pub struct Machine {
     /// Hypervisor's name where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<String>,
-    /// C library of the host, such as `glibc 2.36`.
+    /// The C library that programs of the host share, with its version, such as `glibc 2.36`. `None`
+    /// on Linux where it is not of the kind that headstart was built with, and on Windows, which has
+    /// no such library of the system: programs bring the runtime of their compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub libc: Option<String>,
 }
@@ -47,4 +49,23 @@ pub struct Check {
     /// The command that changes it; empty where there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_has_not_is_left_out() {
+        let machine = Machine {
+            kernel: "Windows 10.0.26100".to_owned(),
+            processor: "P".to_owned(),
+            cpus: 4,
+            hypervisor: None,
+            libc: None,
+        };
+        let json = serde_json::to_string(&machine).unwrap();
+        assert_eq!(json, r#"{"kernel":"Windows 10.0.26100","processor":"P","cpus":4}"#);
+        assert_eq!(serde_json::from_str::<Machine>(&json).unwrap(), machine);
+    }
 }

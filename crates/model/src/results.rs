@@ -62,11 +62,11 @@ pub struct VariantResult {
     /// Bytes read from storage.
     pub read_bytes: Reading<u64>,
     /// User time; on most kernels a guess below about 4 ms, unlike `cpu_us`.
-    pub user_us: f64,
+    pub user_us: Reading<f64>,
     /// Kernel time; a guess like `user_us`.
-    pub system_us: f64,
+    pub system_us: Reading<f64>,
     /// User and kernel time together.
-    pub cpu_us: f64,
+    pub cpu_us: Reading<f64>,
     /// How the launches ended, most frequent first.
     pub endings: Vec<EndingCount>,
     /// Launches that left processes running, which headstart ended.

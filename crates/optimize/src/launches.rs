@@ -3,8 +3,7 @@
 use lab::{OutputFile, quoted_end};
 use model::{Command, Ending, Until};
 use os::LaunchError;
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
-use std::os::fd::AsRawFd;
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Stdio};
 use std::time::Duration;
 
 /// Output beyond this is counted, not compared.
@@ -88,10 +87,9 @@ impl Launches {
         command: &Command,
         timeout: Duration,
     ) -> Result<Observed, LaunchError> {
-        let null = dev_null()?;
         let (mut stdout, mut stderr) = (OutputFile::new()?, OutputFile::new()?);
-        let stdio = [null.as_raw_fd(), stdout.descriptor(), stderr.descriptor()];
-        let slot = self.launcher.prepare(command, stdio, &[])?;
+        let stdio = Stdio::null()?.with_stdout(stdout.stream()).with_stderr(stderr.stream());
+        let slot = self.launcher.prepare(command, &stdio, &[])?;
         let spec = LaunchSpec { until: Until::Exit, timeout, grace: GRACE };
         let once = self.launcher.once(slot, &spec)?;
         // A Ctrl-C reaches the program too: what it did then says nothing.

@@ -4,9 +4,8 @@ use crate::{Baseline, OptimizeError, Terms};
 use model::{CalledModule, text};
 use ordering::called_code::{called_code, worth_an_order};
 use os::LaunchError;
-use os::launcher::dev_null;
+use os::launcher::Stdio;
 use os::trace::{FunctionRequest, RecordUntil};
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// The files that no package brought and whose functions are worth an order, those with the most to
@@ -22,14 +21,13 @@ pub(crate) fn scattered(
     if baseline.graph.modules.iter().all(|module| is_of_package(&module.path)) {
         return Ok(Vec::new());
     }
-    let null = dev_null()?;
     let request = FunctionRequest {
         until: RecordUntil::Launch(model::Until::Exit),
         first: None,
         count_limit: None,
         timeout: terms.timeout,
         cpu: terms.cpu,
-        stdio: [null.as_raw_fd(); 3],
+        stdio: Stdio::null()?,
     };
     let recorded = match os::trace::functions(&baseline.program.command, &request) {
         Ok(recorded) if recorded.ending == baseline.observed[0].ending => recorded,

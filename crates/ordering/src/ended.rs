@@ -64,10 +64,12 @@ mod tests {
     fn a_launch_has_to_succeed_or_to_be_complete() {
         let signal = Ending::Signal(15);
         let code = Ending::Code(3);
+        let crash = Ending::Status(0xc000_0005);
         for (ending, is_complete, until_exit, ignore_failure, wanted) in [
             (Ending::Code(0), false, true, false, Ok(Ending::Code(0))),
             (code, false, true, false, Err(BadEnding::Failed(code))),
             (code, false, true, true, Ok(code)),
+            (crash, false, true, false, Err(BadEnding::Failed(crash))),
             (signal, true, false, false, Ok(Ending::Ready)),
             (Ending::Code(0), false, false, true, Err(BadEnding::Incomplete(Ending::Code(0)))),
             (Ending::TimedOut, false, true, true, Err(BadEnding::TimedOut)),

@@ -1,14 +1,10 @@
 //! Command lines that build programs, run by the shell.
 
-use model::{Ending, Until};
+use model::{Ending, Until, nt_status};
 use os::LaunchError;
-use os::launcher::{GRACE, LaunchSpec, Launcher, dev_null};
+use os::launcher::{GRACE, LaunchSpec, Launcher, Stdio, Stream};
 use std::ffi::OsString;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
-
-/// Standard error of headstart itself, where the user sees what a build says.
-const STDERR: i32 = 2;
 
 /// Runs a command line until its end: nothing where it succeeded, else its end in words.
 ///
@@ -17,8 +13,9 @@ const STDERR: i32 = 2;
 pub fn run(line: &str, launcher: &mut Launcher) -> Result<Option<String>, LaunchError> {
     let words: [OsString; 3] = ["sh".into(), "-c".into(), line.into()];
     let command = os::program::resolve(&words)?;
-    let null = dev_null()?;
-    let slot = launcher.prepare(&command, [null.as_raw_fd(), STDERR, STDERR], &[])?;
+    // headstart's own, where the user sees what a build says.
+    let stdio = Stdio::null()?.with_output(Stream::stderr());
+    let slot = launcher.prepare(&command, &stdio, &[])?;
     let spec = LaunchSpec { until: Until::Exit, timeout: Duration::MAX, grace: GRACE };
     let ending = launcher.aside(slot, &spec)?.launch.ending;
     if os::interrupt::requested() {
@@ -28,6 +25,7 @@ pub fn run(line: &str, launcher: &mut Launcher) -> Result<Option<String>, Launch
         Ending::Code(0) => None,
         Ending::Code(code) => Some(format!("code {code}")),
         Ending::Signal(signal) => Some(format!("signal {signal}")),
-        _ => Some("no code".to_owned()),
+        Ending::Status(status) => Some(nt_status::words(status)),
+        Ending::Ready | Ending::TimedOut => Some("no code".to_owned()),
     })
 }

@@ -10,11 +10,11 @@ use ordering::subject::Subject;
 use ordering::trace::{native, openoffice};
 use ordering::write::{self, InputSections, Linker, Relinker, UnlistedReason};
 use ordering::{Algorithm, summary};
+use os::launcher::Stdio;
 use os::trace::{FunctionRequest, RecordUntil};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 use testkit::pe::{Image, Tools, Wine};
@@ -99,14 +99,13 @@ fn trace(wine: &Wine, folder: &Path) -> FunctionTrace {
     };
     let output = folder.join("output");
     let file = File::create(&output).unwrap();
-    let null = File::options().read(true).write(true).open("/dev/null").unwrap();
     let request = FunctionRequest {
         until: RecordUntil::Launch(Until::Exit),
         first: None,
         count_limit: None,
         timeout: Duration::from_secs(60),
         cpu: Some(os::host::quiet_cpu()),
-        stdio: [null.as_raw_fd(), file.as_raw_fd(), file.as_raw_fd()],
+        stdio: Stdio::null().unwrap().with_output(file),
     };
     let recorded = os::trace::functions(&command, &request).unwrap();
     assert_eq!(std::fs::read_to_string(&output).unwrap(), "called\n");

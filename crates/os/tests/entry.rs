@@ -2,10 +2,9 @@
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use model::{Ending, Launch, Until};
-use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
+use os::launcher::{Configuration, LaunchSpec, Launcher, Stdio};
 use os::program::resolve;
 use os::{LaunchError, processes};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -25,8 +24,8 @@ fn to_entry_within(argv: &[&str], timeout: Duration) -> Result<Launch, LaunchErr
     let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
     let mut launcher = Launcher::start()?;
     launcher.configure(Configuration { cpu: None, realtime: false })?;
-    let null = dev_null()?;
-    let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
+    let null = Stdio::null()?;
+    let slot = launcher.prepare(&resolve(&argv)?, &null, &[])?;
     let launch = launcher
         .launch(slot, &LaunchSpec { until: Until::Entry, timeout, grace: Duration::from_secs(1) });
     let left = processes::descendants(launcher.pid() as i32);

@@ -1,10 +1,10 @@
 //! The launcher process on real programs.
 
 use model::{Ending, Launch, Until};
-use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
+use os::launcher::{Configuration, LaunchSpec, Launcher, Stdio};
 use os::program::resolve;
 use os::{LaunchError, processes};
-use std::os::fd::AsRawFd;
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ fn launch_with(argv: &[&str], spec: &LaunchSpec) -> Result<Launch, LaunchError> 
     let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
     let mut launcher = Launcher::start()?;
     launcher.configure(Configuration { cpu: None, realtime: false })?;
-    let null = dev_null()?;
-    let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
+    let null = Stdio::null()?;
+    let slot = launcher.prepare(&resolve(&argv)?, &null, &[])?;
     let launch = launcher.launch(slot, spec)?;
     let left = processes::descendants(launcher.pid() as i32);
     let stats: Vec<_> = left.iter().map(|&pid| processes::stat_fields(pid)).collect();
@@ -97,6 +97,30 @@ fn measures_to_an_open_port() {
     );
     let launch = launch_with(&[python.to_str().unwrap(), "-c", &serve], &spec).unwrap();
     assert_eq!(launch.ending, Ending::Ready);
+}
+
+/// Neither what the launcher itself has open nor the streams of other commands that it keeps.
+#[test]
+fn a_program_has_nothing_open_but_its_streams() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list");
+    let null = Stdio::null().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut launcher = Launcher::start().unwrap();
+    let other = resolve(&["true".to_owned()]).unwrap();
+    launcher.prepare(&other, &null.clone().with_stdin(reader).with_output(writer), &[]).unwrap();
+    let list = resolve(&["ls", "/proc/self/fd"].map(str::to_owned)).unwrap();
+    let stdio = null.with_stdout(File::create(&path).unwrap());
+    let slot = launcher.prepare(&list, &stdio, &[]).unwrap();
+    // The launcher has its own copies.
+    drop(stdio);
+    let spec = spec(Until::Exit);
+    launcher.once(slot, &spec).unwrap();
+    launcher.aside(slot, &spec).unwrap();
+    launcher.followed(slot, &spec).unwrap();
+    // The fourth is the folder that is listed.
+    let found = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(found, "0\n1\n2\n3\n".repeat(3));
 }
 
 #[test]

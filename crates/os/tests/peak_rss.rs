@@ -1,16 +1,15 @@
 //! Peak RSS is the program's own.
 
 use model::Until;
-use os::launcher::{LaunchSpec, Launcher, dev_null};
+use os::launcher::{LaunchSpec, Launcher, Stdio};
 use os::program::resolve;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 fn peak_kib(launcher: &mut Launcher, argv: &[&str]) -> u64 {
     let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
-    let null = dev_null().expect("/dev/null");
+    let null = Stdio::null().expect("/dev/null");
     let command = resolve(&argv).expect("found");
-    let slot = launcher.prepare(&command, [null.as_raw_fd(); 3], &[]).expect("prepared");
+    let slot = launcher.prepare(&command, &null, &[]).expect("prepared");
     let spec = LaunchSpec {
         until: Until::Exit,
         timeout: Duration::from_secs(10),

@@ -1,10 +1,9 @@
 //! Private memory is what a process has written to, and no other process has.
 
 use model::{Ending, Launch, Reading, Until};
-use os::launcher::{LaunchSpec, Launcher, dev_null};
+use os::launcher::{LaunchSpec, Launcher, Stdio};
 use os::program::resolve;
 use std::fs;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,10 +15,10 @@ fn spec(timeout: Duration) -> LaunchSpec {
 
 fn followed_for(argv: &[&str], timeout: Duration) -> Launch {
     let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
-    let null = dev_null().expect("/dev/null");
+    let null = Stdio::null().expect("/dev/null");
     let mut launcher = Launcher::start().expect("launcher");
     let command = resolve(&argv).expect("found");
-    let slot = launcher.prepare(&command, [null.as_raw_fd(); 3], &[]).expect("prepared");
+    let slot = launcher.prepare(&command, &null, &[]).expect("prepared");
     launcher.followed(slot, &spec(timeout)).expect("launched")
 }
 

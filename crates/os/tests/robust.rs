@@ -2,13 +2,12 @@
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use model::{Ending, Launch, Until};
-use os::launcher::{LaunchSpec, Launcher, dev_null};
+use os::launcher::{LaunchSpec, Launcher, Stdio};
 use os::program::resolve;
 use os::{LaunchError, processes};
 use std::io::PipeWriter;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{self, Command};
 use std::time::{Duration, Instant};
 
 fn spec(until: Until, timeout_ms: u64) -> LaunchSpec {
@@ -17,9 +16,9 @@ fn spec(until: Until, timeout_ms: u64) -> LaunchSpec {
 }
 
 fn sh(launcher: &mut Launcher, script: &str, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
-    let null = dev_null()?;
+    let null = Stdio::null()?;
     let argv = ["sh", "-c", script].map(str::to_owned);
-    let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
+    let slot = launcher.prepare(&resolve(&argv)?, &null, &[])?;
     launcher.launch(slot, spec)
 }
 
@@ -33,9 +32,9 @@ fn sh_as(
     if !followed {
         return sh(launcher, script, spec);
     }
-    let null = dev_null()?;
+    let null = Stdio::null()?;
     let argv = ["sh", "-c", script].map(str::to_owned);
-    let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
+    let slot = launcher.prepare(&resolve(&argv)?, &null, &[])?;
     launcher.followed(slot, spec)
 }
 
@@ -114,12 +113,11 @@ fn signals_and_core_dumps_are_told_apart_from_exits() {
 #[test]
 fn output_that_nobody_reads() {
     let mut launcher = Launcher::start().unwrap();
-    let null = dev_null().unwrap();
+    let null = Stdio::null().unwrap();
     let (reader, writer): (_, PipeWriter) = std::io::pipe().unwrap();
     drop(reader);
     let command = resolve(&["yes".to_owned()]).unwrap();
-    let stdio = [null.as_raw_fd(), writer.as_raw_fd(), null.as_raw_fd()];
-    let slot = launcher.prepare(&command, stdio, &[]).unwrap();
+    let slot = launcher.prepare(&command, &null.with_stdout(writer), &[]).unwrap();
     let launch = launcher.launch(slot, &spec(Until::Exit, 10_000)).unwrap();
     assert_eq!(launch.ending, Ending::Signal(libc::SIGPIPE));
 }
@@ -222,7 +220,7 @@ fn nothing_survives_a_killed_parent() {
             .args(["--ignored", "--exact", "helper_launches_until_killed"])
             .env("HEADSTART_TEST_PIDS", &pids)
             .envs(followed.then_some(("HEADSTART_TEST_FOLLOWED", "1")))
-            .stdout(Stdio::null())
+            .stdout(process::Stdio::null())
             .spawn()
             .unwrap();
         let mut family = members(&pids);

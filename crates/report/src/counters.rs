@@ -32,12 +32,12 @@ pub(crate) fn counters(
         remark: remark.to_owned(),
     };
     let shown = |reading: &Reading<u64>, show: fn(u64) -> String| reading.clone().map(show);
-    let cpu = TimeFormat::asked(unit, variant.cpu_us, style).show(variant.cpu_us);
-    let share = variant.cpu_us / variant.summary.median_us * 100.0;
-    let share = if share.is_finite() {
-        format!("user and kernel, {share:.0} % of the median")
-    } else {
-        "user and kernel".to_owned()
+    let cpu = variant.cpu_us.clone();
+    let cpu = cpu.map(|cpu_us| TimeFormat::asked(unit, cpu_us, style).show(cpu_us));
+    let share = variant.cpu_us.get().map(|cpu_us| cpu_us / variant.summary.median_us * 100.0);
+    let share = match share {
+        Some(share) if share.is_finite() => format!("user and kernel, {share:.0} % of the median"),
+        _ => "user and kernel".to_owned(),
     };
     let private = shown(&variant.private_kib, kib);
     let peak = shown(&variant.peak_rss_kib, kib);
@@ -47,7 +47,7 @@ pub(crate) fn counters(
     vec![
         counter("memory", "private", "private", private, "private: of one process alone"),
         counter("", "peak", "peak RSS", peak, "peak: resident set, with shared pages of files"),
-        counter("CPU time", "", "CPU time", Reading::Value(cpu), &share),
+        counter("CPU time", "", "CPU time", cpu, &share),
         counter("faults", "minor", "minor faults", minor, "minor: served from memory"),
         counter("", "major", "major faults", major, "major: waited for storage"),
         counter("read", "", "read", read, "from storage"),

@@ -2,7 +2,7 @@
 
 use crate::CommandWords;
 use crate::figure::{count, percent};
-use model::{CacheState, ColdSummary, Ending, Reading, Results, VariantResult};
+use model::{CacheState, ColdSummary, Ending, Reading, Results, VariantResult, nt_status};
 
 /// From this spread on a reader is told that the machine is noisy.
 const NOISY: f64 = 0.3;
@@ -37,6 +37,7 @@ fn ending(ending: Ending) -> Option<String> {
         Ending::Code(0) | Ending::Ready => None,
         Ending::Code(code) => Some(format!("with exit code {code}")),
         Ending::Signal(signal) => Some(format!("killed by signal {signal}{}", signal_name(signal))),
+        Ending::Status(status) => Some(format!("with {}", nt_status::words(status))),
         Ending::TimedOut => Some("timed out".to_owned()),
     }
 }

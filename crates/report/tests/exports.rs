@@ -99,6 +99,18 @@ fn troubles_keep_their_columns() {
     assert!((3.0..3.4).contains(&median), "seconds: {median}");
 }
 
+/// hyperfine gives the exit code of a crash on Windows with a sign.
+#[test]
+fn crashes_on_windows_have_exit_codes() {
+    let one = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
+    let codes = [0, 3, 0xffff_ffff, 0xc000_0005];
+    let results = run(&[one], 4, |sample| {
+        sample.launch.ending = model::Ending::of_windows(codes[sample.round as usize]);
+    });
+    let ours: Value = serde_json::from_str(&hyperfine::json(&results).unwrap()).unwrap();
+    assert_eq!(ours["results"][0]["exit_codes"], serde_json::json!([0, 3, -1, -1_073_741_819]));
+}
+
 /// Results read from JSON have no samples: what only those know is empty, not 0.
 #[test]
 fn hyperfine_without_samples() {
@@ -108,7 +120,10 @@ fn hyperfine_without_samples() {
     let entry = &ours["results"][0];
     assert!(entry.get("memory_usage_byte").is_none());
     assert_eq!(entry["exit_codes"], Value::Array(vec![Value::Null; 12]));
-    assert!((entry["user"].as_f64().unwrap() * 1e6 - results.variants[0].user_us).abs() < 1e-6);
+    assert!(
+        (entry["user"].as_f64().unwrap() * 1e6 - results.variants[0].user_us.get().unwrap()).abs()
+            < 1e-6
+    );
 }
 
 #[test]
@@ -122,6 +137,36 @@ fn what_hyperfine_leaves_empty_stays_empty() {
     let entry = &ours["results"][0];
     assert!(entry["stddev"].is_null() && entry["exit_codes"][0].is_null());
     assert!(entry.get("memory_usage_byte").is_none());
+}
+
+/// Without CPU times: empty fields, `null` for hyperfine, and the reason in headstart's own JSON.
+#[test]
+fn cpu_times_that_are_unavailable_stay_empty() {
+    let one = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
+    let results = run(&[one], 12, |sample| {
+        sample.launch.user_us = Reading::unavailable("no clock", "");
+        sample.launch.system_us = Reading::unavailable("no clock", "");
+    });
+    let field = |table: &str, name: &str| {
+        let lines: Vec<&str> = table.lines().collect();
+        let at = lines[0].split(',').position(|head| head == name).unwrap();
+        lines[1].split(',').nth(at).unwrap().to_owned()
+    };
+    assert_eq!(field(&csv(&results), "cpu_us"), "");
+    let table = hyperfine::csv(&results);
+    assert_eq!((field(&table, "user"), field(&table, "system")), Default::default());
+    assert!(!field(&table, "max").is_empty(), "{table}");
+    for samples in [true, false] {
+        let mut results = results.clone();
+        if !samples {
+            results.variants[0].samples.clear();
+        }
+        let ours: Value = serde_json::from_str(&hyperfine::json(&results).unwrap()).unwrap();
+        let entry = ours["results"][0].as_object().unwrap();
+        assert_eq!((&entry["user"], &entry["system"]), (&Value::Null, &Value::Null));
+    }
+    let read: Results = serde_json::from_str(&json(&results).unwrap()).unwrap();
+    assert_eq!(read.variants[0].cpu_us, Reading::unavailable("no clock", ""));
 }
 
 /// The columns of `hyperfine 1.20 --export-csv` and of its tables for documents.

@@ -60,6 +60,37 @@ fn unavailable_readings_and_troubles() {
 }
 
 #[test]
+fn cpu_times_that_are_unavailable() {
+    let made = [EMACS, Made { name: "emacs, fewer files", ..EMACS }];
+    let missing = |sample: &mut model::Sample| {
+        sample.launch.user_us = Reading::unavailable("this system keeps no CPU times", "");
+    };
+    let view = measure_view(&run(&made[..1], 30, missing), &PLAIN);
+    let line = view.lines().find(|line| line.contains("CPU time")).unwrap();
+    assert_eq!(line, "  CPU time unavailable   this system keeps no CPU times");
+    let view = compare_view(&run(&made, 30, missing), &PLAIN);
+    let reason = "\n  CPU time unavailable: this system keeps no CPU times\n";
+    assert_eq!(fits(&view).matches(reason).count(), 1, "{view}");
+    let rows: Vec<&str> = view.lines().filter(|line| line.contains(" – ")).collect();
+    assert_eq!(rows.len(), 2, "{view}");
+}
+
+/// Programs of Windows that crash.
+#[test]
+fn crashes_are_failures_told_by_their_status() {
+    let results = run(&[EMACS], 30, |sample| match sample.round {
+        3 | 4 => sample.launch.ending = Ending::of_windows(0xc000_0135),
+        5 => sample.launch.ending = Ending::of_windows(0xc000_0022),
+        _ => {}
+    });
+    assert_eq!(results.variants[0].failed(), 3);
+    let view = measure_view(&results, &Style { width: 200, ..PLAIN });
+    let note = "3 of 30 launches failed: 2 with status c0000135 (a DLL was not found), 1 with \
+                status c0000022.";
+    assert!(view.contains(note), "{view}");
+}
+
+#[test]
 fn cold_launches() {
     let results = run(&[Made { median_us: 643_050.0, ..EMACS }], 30, make_cold);
     assert_snapshot!("measure_cold", fits(&measure_view(&results, &PLAIN)));

@@ -138,7 +138,8 @@ fn in_words(ending: Ending) -> String {
     match ending {
         Ending::Signal(signal) => format!("signal {signal}"),
         Ending::Code(code) => format!("exit code {code}"),
-        _ => "its time was up".to_owned(),
+        Ending::Status(status) => model::nt_status::words(status),
+        Ending::Ready | Ending::TimedOut => "its time was up".to_owned(),
     }
 }
 

@@ -6,17 +6,29 @@ use model::{Ending, EndingCount, Reading};
 /// Median of the readings that have a value, the lower one of two: a count that was seen, never
 /// a half. Without any value the first reason stands.
 pub fn reading<'a>(readings: impl Iterator<Item = &'a Reading<u64>>) -> Reading<u64> {
+    of_known(readings.cloned(), lower_median)
+}
+
+/// Median of the times that are known. Without any the first reason stands.
+pub fn time_reading(readings: impl Iterator<Item = Reading<f64>>) -> Reading<f64> {
+    of_known(readings, |times| percentile(&ascending(&times), 0.5))
+}
+
+fn of_known<T>(
+    readings: impl Iterator<Item = Reading<T>>,
+    median: fn(Vec<T>) -> Option<T>,
+) -> Reading<T> {
     let mut values = Vec::new();
     let mut missing = None;
     for reading in readings {
         match reading {
-            Reading::Value(value) => values.push(*value),
+            Reading::Value(value) => values.push(value),
             Reading::Unavailable { .. } => missing = missing.or(Some(reading)),
         }
     }
-    match (lower_median(values), missing) {
+    match (median(values), missing) {
         (Some(median), _) => Reading::Value(median),
-        (None, Some(missing)) => missing.clone(),
+        (None, Some(missing)) => missing,
         (None, None) => Reading::unavailable("there was no launch", ""),
     }
 }
@@ -25,11 +37,6 @@ pub fn reading<'a>(readings: impl Iterator<Item = &'a Reading<u64>>) -> Reading<
 pub fn lower_median<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
     values.sort_unstable();
     values.get(values.len().checked_sub(1)? / 2).copied()
-}
-
-/// The median of times; 0 for none.
-pub fn median_of(values: impl Iterator<Item = f64>) -> f64 {
-    percentile(&ascending(&values.collect::<Vec<_>>()), 0.5).unwrap_or(0.0)
 }
 
 /// How often every ending occurred, most frequent first.

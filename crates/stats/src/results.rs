@@ -1,10 +1,10 @@
 //! From the launches of a run to its results.
 
-use crate::counters::{endings, lower_median, median_of, reading};
+use crate::counters::{endings, lower_median, reading, time_reading};
 use crate::{effect, summarize};
 use model::{
-    ColdSummary, Effect, Experiment, RESULTS_SCHEMA, Reading, Results, Rules, Sample, Variant,
-    VariantId, VariantResult,
+    ColdSummary, Effect, Experiment, Launch, RESULTS_SCHEMA, Reading, Results, Rules, Sample,
+    Variant, VariantId, VariantResult,
 };
 use std::collections::BTreeMap;
 
@@ -85,9 +85,9 @@ fn variant_result(
         minor_faults: reading(launched().map(|launch| &launch.minor_faults)),
         major_faults: reading(launched().map(|launch| &launch.major_faults)),
         read_bytes: reading(launched().map(|launch| &launch.read_bytes)),
-        user_us: median_of(launched().map(|launch| launch.user_us)),
-        system_us: median_of(launched().map(|launch| launch.system_us)),
-        cpu_us: median_of(launched().map(|launch| launch.user_us + launch.system_us)),
+        user_us: time_reading(launched().map(|launch| launch.user_us.clone())),
+        system_us: time_reading(launched().map(|launch| launch.system_us.clone())),
+        cpu_us: time_reading(launched().map(Launch::cpu_us)),
         endings: endings(launched().map(|launch| launch.ending)),
         left_running: u32::try_from(left).unwrap_or(u32::MAX),
         cold: cold(launches),
@@ -124,21 +124,21 @@ fn cold(launches: &[Sample]) -> Option<ColdSummary> {
     })
 }
 
-/// Picks one counter of a launch.
-type Counter = fn(&Sample) -> &Reading<u64>;
+/// Whether one counter of a launch is known.
+type Known = fn(&Launch) -> bool;
 
 /// A sentence for every counter that some launches have and others lack.
 fn missing_counters(result: &VariantResult) -> Vec<String> {
-    let counters: [(&str, Counter); 4] = [
-        ("peak memory", |sample| &sample.launch.peak_rss_kib),
-        ("minor faults", |sample| &sample.launch.minor_faults),
-        ("major faults", |sample| &sample.launch.major_faults),
-        ("bytes read", |sample| &sample.launch.read_bytes),
+    let counters: [(&str, Known); 5] = [
+        ("peak memory", |launch| launch.peak_rss_kib.value().is_some()),
+        ("CPU time", |launch| launch.cpu_us().value().is_some()),
+        ("minor faults", |launch| launch.minor_faults.value().is_some()),
+        ("major faults", |launch| launch.major_faults.value().is_some()),
+        ("bytes read", |launch| launch.read_bytes.value().is_some()),
     ];
     let all = result.samples.len();
-    let known =
-        |get: Counter| result.samples.iter().filter(|sample| get(sample).value().is_some()).count();
-    let partly = counters.into_iter().map(|(name, get)| (name, known(get)));
+    let count = |known: Known| result.samples.iter().filter(|sample| known(&sample.launch)).count();
+    let partly = counters.into_iter().map(|(name, known)| (name, count(known)));
     partly
         .filter(|&(_, known)| known > 0 && known < all)
         .map(|(name, known)| {

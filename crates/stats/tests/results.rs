@@ -44,8 +44,8 @@ fn sample(round: i32, variant: u32, total_us: f64) -> Sample {
     let launch = Launch {
         total_us,
         ending: Ending::Code(0),
-        user_us: 1.0,
-        system_us: 2.0,
+        user_us: Reading::Value(1.0),
+        system_us: Reading::Value(2.0),
         private_kib: None,
         peak_rss_kib: Reading::Value(100 + round.unsigned_abs() as u64),
         minor_faults: Reading::Value(7),
@@ -71,7 +71,7 @@ fn warm_ups_are_dropped_and_complete_rounds_paired() {
     assert_eq!((a.summary.runs, b.summary.runs), (13, 12));
     assert_eq!((a.summary.min_us, a.summary.max_us), (1000.0, 5000.0));
     assert_eq!(a.command, "a 'a b'");
-    assert_eq!((a.peak_rss_kib.get(), a.cpu_us), (Some(106), 3.0));
+    assert_eq!((a.peak_rss_kib.get(), a.cpu_us.get()), (Some(106), Some(3.0)));
     assert_eq!(a.major_faults.reason(), Some("no counter"));
     assert_eq!(a.times_us.len(), 13);
     let effect = &found.effects[0];
@@ -116,6 +116,25 @@ fn what_is_missing_is_said() {
     assert!(notes.contains("b: there was no counted launch."), "{notes}");
     let none = results(&experiment(&["a"]), &[], &Rules::default());
     assert!(none.variants.is_empty());
+}
+
+#[test]
+fn cpu_times_that_are_unavailable_are_never_zero() {
+    let mut samples = vec![sample(0, 0, 1.0), sample(1, 0, 2.0), sample(2, 0, 3.0)];
+    for (sample, reason) in samples.iter_mut().zip(["first", "second", "third"]) {
+        sample.launch.user_us = Reading::unavailable(reason, "as root");
+    }
+    let found = results(&experiment(&["a"]), &samples, &Rules::default());
+    let a = &found.variants[0];
+    assert_eq!(a.user_us, Reading::unavailable("first", "as root"));
+    assert_eq!((a.system_us.get(), a.cpu_us.reason()), (Some(2.0), Some("first")));
+    assert!(found.notes.is_empty(), "{:?}", found.notes);
+    // One launch that has them is enough.
+    samples[1].launch.user_us = Reading::Value(40.0);
+    let found = results(&experiment(&["a"]), &samples, &Rules::default());
+    let a = &found.variants[0];
+    assert_eq!((a.user_us.get(), a.cpu_us.get()), (Some(40.0), Some(42.0)));
+    assert_eq!(found.notes, ["a: CPU time known for 1 of 3 launches."]);
 }
 
 #[test]

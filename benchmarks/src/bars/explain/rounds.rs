@@ -6,10 +6,9 @@ use anyhow::{Context, Result};
 use explain::Inputs;
 use model::{Command, Phase, Reading, Until};
 use os::attend::AttendOptions;
-use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
+use os::launcher::{Configuration, LaunchSpec, Launcher, Stdio};
 use os::trace::{TraceRequest, trace};
 use serde::{Deserialize, Serialize};
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 use testkit::workspace::SET_BY_CARGO;
 
@@ -43,16 +42,15 @@ pub fn run(words: &[&str]) -> Result<bool> {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
     let mut command = os::program::resolve(&argv)?;
     command.environment.push((SET_BY_CARGO.to_owned(), None));
-    let null = dev_null()?;
-    let stdio = [null.as_raw_fd(); 3];
-    let slot = launcher.prepare(&command, stdio, &[])?;
+    let stdio = Stdio::null()?;
+    let slot = launcher.prepare(&command, &stdio, &[])?;
     let (timeout, grace) = (Duration::from_secs(60), Duration::from_secs(1));
     let spec = LaunchSpec { until: Until::Exit, timeout, grace };
     launcher.once(slot, &spec)?;
     let mut rounds = Vec::new();
     for _ in 0..count {
         let untraced_us = launcher.once(slot, &spec)?.launch.total_us;
-        let (traced_us, relocate_us) = traced(&command, stdio, cpu)?;
+        let (traced_us, relocate_us) = traced(&command, stdio.clone(), cpu)?;
         rounds.push(Round { untraced_us, traced_us, relocate_us, glibc_us: glibc(&command, cpu)? });
     }
     println!("{}", serde_json::to_string(&rounds)?);
@@ -60,7 +58,7 @@ pub fn run(words: &[&str]) -> Result<bool> {
 }
 
 /// Total and relocation of a traced launch, as an explanation divides it.
-fn traced(command: &Command, stdio: [i32; 3], cpu: u32) -> Result<(f64, f64)> {
+fn traced(command: &Command, stdio: Stdio, cpu: u32) -> Result<(f64, f64)> {
     let request = TraceRequest { cpu: Some(cpu), ..TraceRequest::new(stdio) };
     let mut inputs = Inputs::nothing(command.clone(), "not recorded");
     inputs.phase_traces = Reading::Value(vec![trace(command, &request)?.trace]);

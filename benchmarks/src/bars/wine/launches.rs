@@ -3,11 +3,10 @@
 use crate::context::Context;
 use anyhow::{Context as _, Result, ensure};
 use model::{Command, Ending, Until};
-use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
+use os::launcher::{Configuration, LaunchSpec, Launcher, Stdio};
 use os::wine::Wine;
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,10 +31,9 @@ pub fn command(wine: &Wine, folder: &Path, words: &[&str]) -> Command {
 /// Runs it once.
 pub fn run(context: &Context, wine: &Wine, folder: &Path, words: &[&str]) -> Result<Run> {
     let path = context.scratch.join("wine-stdout");
-    let (null, stdout) = (dev_null()?, File::create(&path)?);
+    let stdio = Stdio::null()?.with_stdout(File::create(&path)?);
     let mut launcher = launcher(context)?;
-    let stdio = [null.as_raw_fd(), stdout.as_raw_fd(), null.as_raw_fd()];
-    let slot = launcher.prepare(&command(wine, folder, words), stdio, &[])?;
+    let slot = launcher.prepare(&command(wine, folder, words), &stdio, &[])?;
     let ending = launcher.once(slot, &spec())?.launch.ending;
     let stdout = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
     Ok(Run { ending, stdout })
@@ -44,11 +42,11 @@ pub fn run(context: &Context, wine: &Wine, folder: &Path, words: &[&str]) -> Res
 /// Times of `rounds` launches of each command, in µs. Every round has each once; who is first
 /// changes from one to the next.
 pub fn in_turns(context: &Context, commands: &[Command], rounds: usize) -> Result<Vec<Vec<f64>>> {
-    let null = dev_null()?;
+    let null = Stdio::null()?;
     let mut launcher = launcher(context)?;
     let mut slots = Vec::new();
     for command in commands {
-        slots.push(launcher.prepare(command, [null.as_raw_fd(); 3], &[])?);
+        slots.push(launcher.prepare(command, &null, &[])?);
     }
     let mut times = vec![Vec::new(); commands.len()];
     // The first round brings the files into memory and is not counted.

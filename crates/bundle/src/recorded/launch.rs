@@ -10,9 +10,9 @@ use model::text::{name, text};
 use model::{Command, Ending, FileOffset, Reading};
 use os::attend::AttendOptions;
 use os::file_pages::{HeldFiles, PagesRequest};
+use os::launcher::Stdio;
 use os::trace::TraceRequest;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// What launches have shown.
@@ -101,8 +101,7 @@ fn pages_in_memory(
     run: &Path,
     notes: &mut Vec<String>,
 ) -> Result<BundlePopulate, NoRecord> {
-    let null = os::launcher::dev_null().map_err(NoRecord::Refused)?;
-    let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
+    let mut request = TraceRequest::new(Stdio::null().map_err(NoRecord::Refused)?);
     request.pages_at_exit = Some(text(run));
     let launch = || os::trace::trace(command, &request).map_err(NoRecord::Refused);
     // The first one may read from storage, and has other pages then.

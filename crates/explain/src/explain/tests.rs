@@ -53,6 +53,20 @@ fn the_median_launch_is_explained() {
 }
 
 #[test]
+fn cpu_times_that_are_unavailable_are_told_with_the_reason() {
+    let mut inputs = inputs("true", 1.0);
+    assert!(explain(&inputs, unworded).untraced_cpu_us.get().is_none());
+    let missing = Reading::unavailable("no clock", "");
+    inputs.untraced_us = vec![100.0, 300.0, 200.0];
+    inputs.untraced_cpu_us = vec![missing.clone(); 3];
+    assert_eq!(explain(&inputs, unworded).untraced_cpu_us, missing);
+    assert_eq!(inputs.idle_us(), None);
+    inputs.untraced_cpu_us[1] = Reading::Value(90.0);
+    assert_eq!(explain(&inputs, unworded).untraced_cpu_us, Reading::Value(90.0));
+    assert_eq!(inputs.idle_us(), Some(210.0), "of the launch that has a figure");
+}
+
+#[test]
 fn a_machine_that_changes_its_speed_does_not_decide_what_is_typical() {
     let mut inputs = inputs("true", 1.0);
     let log = log("true");

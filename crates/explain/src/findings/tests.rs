@@ -309,14 +309,14 @@ fn own_code_is_never_more_than_processor_time() {
     assert!(!found.contains_key("waits"), "the launches say nothing");
     // Where waits could not be recorded, the least that any launch was off the processor is one.
     case.inputs.untraced_us = vec![10_000.0, 10_000.0, 14_000.0];
-    case.inputs.untraced_cpu_us = vec![4500.0, 5000.0, 4500.0];
+    case.inputs.untraced_cpu_us = [4500.0, 5000.0, 4500.0].map(Reading::Value).to_vec();
     let found = run(&case);
     assert_eq!(cost(&found, "waits"), Some(5000.0));
     assert_eq!(cost(&found, "own-code"), Some(2700.0));
     let unknown = "the system calls are not known: the source line on waits says why";
     assert!(found["waits"].evidence.contains(&unknown.to_owned()));
     // Several processors at work: nothing is known of waits.
-    case.inputs.untraced_cpu_us = vec![4500.0, 10_000.0, 4500.0];
+    case.inputs.untraced_cpu_us = [4500.0, 10_000.0, 4500.0].map(Reading::Value).to_vec();
     assert!(!run(&case).contains_key("waits"));
 }
 
@@ -325,7 +325,7 @@ fn a_start_is_off_the_processor_a_little_without_waiting() {
     let mut case = quiet();
     case.explanation.phases = phases(&[(Phase::Main, 8000.0)]);
     case.inputs.untraced_us = vec![10_000.0];
-    case.inputs.untraced_cpu_us = vec![9_100.0];
+    case.inputs.untraced_cpu_us = [9_100.0].map(Reading::Value).to_vec();
     assert!(!run(&case).contains_key("waits"));
 }
 

@@ -15,7 +15,7 @@ impl Recorder<'_> {
             count_limit: None,
             timeout: self.timeout,
             cpu: self.options.cpu,
-            stdio: self.request.stdio,
+            stdio: self.request.stdio.clone(),
         };
         let recorded = match os::trace::functions(self.command, &request) {
             Ok(recorded) => recorded,

@@ -63,7 +63,7 @@ impl Recorder<'_> {
         inputs.untraced_us = untraced.times();
         let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
         inputs.left_running = left.filter(|sample| !sample.is_warm_up()).count() as u32;
-        inputs.untraced_cpu_us = untraced.figure(|launch| launch.user_us + launch.system_us);
+        inputs.untraced_cpu_us = untraced.figure(Launch::cpu_us);
         Ok(untraced.samples)
     }
 
@@ -107,7 +107,7 @@ impl Untraced {
     }
 
     /// A figure of each launch but the warm-up.
-    fn figure(&self, figure: fn(&Launch) -> f64) -> Vec<f64> {
+    fn figure<T>(&self, figure: fn(&Launch) -> T) -> Vec<T> {
         let counted = self.samples.iter().filter(|sample| !sample.is_warm_up());
         counted.map(|sample| figure(&sample.launch)).collect()
     }

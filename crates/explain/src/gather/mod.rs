@@ -21,8 +21,8 @@ use lab::{LabError, Launching};
 use model::{Command, Experiment, PhaseTrace, Reading, Sample, Until};
 use os::LaunchError;
 use os::attend::AttendOptions;
+use os::launcher::Stdio;
 use os::trace::TraceRequest;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// What to record, and how.
@@ -84,8 +84,7 @@ pub fn gather(
     let Some(variant) = experiment.variants.first() else {
         return Err(LaunchError::NotFound(String::new()).into());
     };
-    let null = os::launcher::dev_null()?;
-    let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
+    let mut request = TraceRequest::new(Stdio::null()?);
     request.timeout =
         Duration::try_from_secs_f64(experiment.options.timeout_s).unwrap_or(Duration::MAX);
     request.cpu = experiment.options.cpu;

@@ -12,10 +12,9 @@ use model::{Command, OrderReport, OrderVerification, text};
 use ordering::Algorithm;
 use ordering::attempt::{AttemptRequest, Attempted, BecameOfOld, NewBuild, ORDER, OUT, attempt};
 use ordering::write::Linker;
-use os::launcher::Launcher;
+use os::launcher::{Launcher, Stdio};
 use report::Style;
 use serde::Serialize;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -92,8 +91,8 @@ struct Printed<'a> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launchers = [Launcher::start()?, Launcher::start()?, Launcher::start()?];
-    let null = output::null()?;
-    let request = arguments.request(null.as_raw_fd())?;
+    let null = Stdio::all(output::null()?);
+    let request = arguments.request(null)?;
     let line = StatusLine::new();
     let attempted = attempt(request, launchers, &mut |step| {
         line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
@@ -146,7 +145,7 @@ fn programs(old: &BecameOfOld, new: &Path) -> (&'static str, Option<String>) {
 }
 
 impl Arguments {
-    fn request(&self, null: i32) -> Result<AttemptRequest> {
+    fn request(&self, null: Stdio) -> Result<AttemptRequest> {
         self.check()?;
         let launch = self.launched.command()?;
         let lines = |lines: &[String]| -> Result<Vec<Command>> {

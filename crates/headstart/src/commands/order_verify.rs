@@ -8,10 +8,9 @@ use anyhow::Result;
 use lab::command_line::is_line;
 use model::{Command, OrderVerdict, Until};
 use ordering::verify::{HeldOutCommand, VerifyRequest, verify};
-use os::launcher::Launcher;
+use os::launcher::{Launcher, Stdio};
 use os::trace::{FunctionRequest, RecordUntil};
 use std::ffi::OsString;
-use std::os::fd::AsRawFd;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -73,14 +72,14 @@ pub struct VerifyArgs {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launchers = [Launcher::start()?, Launcher::start()?];
-    let null = output::null()?;
+    let null = Stdio::all(output::null()?);
     let [old, new] = arguments.commands(&arguments.arguments)?;
     let held_out = arguments.held_out.iter().map(|more| {
         let [old, new] = arguments.commands(more)?;
         Ok(HeldOutCommand { old, new })
     });
     let held_out = held_out.collect::<Result<Vec<_>>>()?;
-    let request = arguments.how.request(old, new, held_out, null.as_raw_fd());
+    let request = arguments.how.request(old, new, held_out, null);
     let line = StatusLine::new();
     let found = verify(&request, launchers, &mut |step| {
         line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
@@ -123,13 +122,13 @@ impl Arguments {
 }
 
 impl VerifyArgs {
-    /// The request for these launches; their output goes to `null`.
+    /// The request for launches with these streams.
     pub fn request(
         &self,
         old: Command,
         new: Command,
         held_out: Vec<HeldOutCommand>,
-        null: i32,
+        stdio: Stdio,
     ) -> VerifyRequest {
         VerifyRequest {
             old,
@@ -141,7 +140,7 @@ impl VerifyArgs {
                 count_limit: None,
                 timeout: self.timeout,
                 cpu: Some(os::host::quiet_cpu()),
-                stdio: [null; 3],
+                stdio,
             },
             warm_rounds: self.runs,
             cold_rounds: self.cold_runs,

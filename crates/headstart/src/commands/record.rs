@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     print(arguments, &recorded.recording, Some(&path))?;
     let kept = arguments.out.is_none().then(|| Path::new(&recorded.recording.program));
     super::prefetch::renew_launchers(kept, &path);
-    conclude(arguments, &recorded)
+    conclude(arguments, recorded.ending)
 }
 
 fn record(arguments: &Arguments, command: &Command) -> Result<Recorded> {
@@ -204,9 +204,9 @@ fn merge(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// The exit code: the recording is kept in any case.
-fn conclude(arguments: &Arguments, recorded: &Recorded) -> Result<ExitCode> {
+fn conclude(arguments: &Arguments, ending: Option<Ending>) -> Result<ExitCode> {
     let failed = |code, text: String| Err(WithCode { code, text }.into());
-    match recorded.ending {
+    match ending {
         _ if arguments.ignore_failure => Ok(ExitCode::SUCCESS),
         Some(Ending::Code(code)) if code != 0 && arguments.until == Until::Exit => failed(
             exit::PROGRAM_FAILED,
@@ -220,6 +220,14 @@ fn conclude(arguments: &Arguments, recorded: &Recorded) -> Result<ExitCode> {
             format!(
                 "the program was ended by signal {signal}; what it read until then is in the \
                  recording (--ignore-failure accepts that)"
+            ),
+        ),
+        Some(ending @ Ending::Status(_)) => failed(
+            exit::PROGRAM_FAILED,
+            format!(
+                "the program {}; what it read until then is in the recording (--ignore-failure \
+                 accepts that)",
+                ending.words()
             ),
         ),
         Some(Ending::TimedOut) if arguments.until != Until::Exit => failed(
@@ -239,5 +247,35 @@ fn mode(text: &str) -> Result<RecordingMode, String> {
         "tracepoints" => Ok(RecordingMode::Tracepoints),
         "page-faults" => Ok(RecordingMode::PageFaults),
         _ => Err("write exact, tracepoints or page-faults".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn programs_that_fail_are_told_how() {
+        let concluded = |words: &[&str], ending| {
+            conclude(&Line::parse_from(words).arguments, Some(ending)).map_err(|e| e.to_string())
+        };
+        let crash = Ending::Status(0xc000_0005);
+        for (ending, how) in [
+            (Ending::Code(3), "the program ended with code 3;"),
+            (Ending::Signal(11), "the program was ended by signal 11;"),
+            (crash, "the program ended with status c0000005 (access violation);"),
+        ] {
+            let text = concluded(&["record", "a"], ending).unwrap_err();
+            assert!(text.starts_with(how) && text.contains("--ignore-failure"), "{text}");
+            assert_eq!(concluded(&["record", "-i", "a"], ending), Ok(ExitCode::SUCCESS));
+        }
+        assert_eq!(concluded(&["record", "a"], Ending::Code(0)), Ok(ExitCode::SUCCESS));
     }
 }

@@ -15,16 +15,13 @@ use model::{Command, Ending, FunctionTrace, TRACE_REPORT_SCHEMA, TraceReport};
 use ordering::record;
 use ordering::trace::{is_weight, native};
 use ordering::windows;
+use os::launcher::{Stdio, Stream};
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 pub use until::check_file;
-
-/// Standard output and standard error of headstart itself.
-const STDOUT: i32 = 1;
-const STDERR: i32 = 2;
 
 /// Record which functions a launch calls, in order of first call
 ///
@@ -139,14 +136,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 impl Arguments {
     fn request(&self) -> FunctionRequest {
         // Standard output is headstart's where somebody parses it.
-        let stdout = if self.json || self.functions { STDERR } else { STDOUT };
+        let stdout = if self.json || self.functions { Stream::stderr() } else { Stream::stdout() };
         FunctionRequest {
             until: self.until.clone(),
             first: self.first,
             count_limit: self.counts.then_some(self.count_limit),
             timeout: self.timeout,
             cpu: self.pin.cpu(),
-            stdio: [0, stdout, STDERR],
+            stdio: Stdio::inherited().with_stdout(stdout),
         }
     }
 
@@ -234,7 +231,11 @@ impl Arguments {
                 exit::PROGRAM_FAILED,
                 format!("the program was ended by signal {signal} (--ignore-failure accepts that)"),
             ),
-            _ => Ok(ExitCode::SUCCESS),
+            Ending::Status(_) => failed(
+                exit::PROGRAM_FAILED,
+                format!("the program {} (--ignore-failure accepts that)", ending.words()),
+            ),
+            Ending::Ready => Ok(ExitCode::SUCCESS),
         }
     }
 }
@@ -244,5 +245,36 @@ fn weight(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(weight) if is_weight(weight) => Ok(weight),
         _ => Err("write a number from 1e-12 to 1e12, such as 2 or 0.5".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn programs_that_fail_are_told_how() {
+        let concluded = |words: &[&str], ending| {
+            let arguments = Line::parse_from(words).arguments;
+            arguments.conclude_with(ending, false, "").map_err(|e| e.to_string())
+        };
+        let crash = Ending::Status(0xc000_0005);
+        for (ending, how) in [
+            (Ending::Code(3), "the program ended with code 3 ("),
+            (Ending::Signal(11), "the program was ended by signal 11 ("),
+            (crash, "the program ended with status c0000005 (access violation) ("),
+        ] {
+            let text = concluded(&["trace", "a"], ending).unwrap_err();
+            assert!(text.starts_with(how) && text.contains("--ignore-failure"), "{text}");
+            assert_eq!(concluded(&["trace", "-i", "a"], ending), Ok(ExitCode::SUCCESS));
+        }
+        assert_eq!(concluded(&["trace", "a"], Ending::Code(0)), Ok(ExitCode::SUCCESS));
     }
 }

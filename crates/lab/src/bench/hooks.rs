@@ -2,8 +2,7 @@
 
 use crate::{HookKind, LabError, OutputFile};
 use model::{Command, Ending, Experiment, Hooks, OutputTo, Until};
-use os::launcher::{GRACE, LaunchSpec, Launcher, Slot};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use os::launcher::{GRACE, LaunchSpec, Launcher, Slot, Stdio, Stream};
 use std::time::Duration;
 
 /// A launcher for them alone: a server that one of them starts lives on beside the launches, and
@@ -35,16 +34,13 @@ impl HookRunner {
     ) -> Result<(), LabError> {
         // A server that an earlier one has left writes to its own.
         self.output = OutputFile::new()?;
-        let null = os::launcher::dev_null()?;
-        let written = self.output.descriptor();
-        let streams: [RawFd; 2] = match to {
-            OutputTo::Inherit => inherited(),
-            _ => [written; 2],
+        let stdio = match to {
+            OutputTo::Inherit => Stdio::inherited().with_stdin(Stream::null()?),
+            _ => Stdio::null()?.with_output(self.output.stream()),
         };
-        let stdio = [null.as_raw_fd(), streams[0], streams[1]];
         let slot = match self.slot {
-            Some(slot) => self.launcher.replace(slot, command, stdio, &[]).map(|()| slot)?,
-            None => *self.slot.insert(self.launcher.prepare(command, stdio, &[])?),
+            Some(slot) => self.launcher.replace(slot, command, &stdio, &[]).map(|()| slot)?,
+            None => *self.slot.insert(self.launcher.prepare(command, &stdio, &[])?),
         };
         let spec = LaunchSpec { until: Until::Exit, timeout: Duration::MAX, grace: GRACE };
         let ending = self.launcher.aside(slot, &spec)?.launch.ending;
@@ -60,11 +56,6 @@ impl HookRunner {
             }
         }
     }
-}
-
-/// headstart's own stdout and stderr.
-pub fn inherited() -> [RawFd; 2] {
-    [std::io::stdout().as_fd().as_raw_fd(), std::io::stderr().as_fd().as_raw_fd()]
 }
 
 /// The setup commands, or those that clean up, of all variants; one that several share is run

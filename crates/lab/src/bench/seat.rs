@@ -1,15 +1,14 @@
 //! What one variant is launched with: its command, prepared, and its streams.
 
-use super::hooks::inherited;
 use crate::{LabError, StreamKind};
 use model::{Command, OutputTo, Variant};
-use os::launcher::{Launcher, Slot};
+use os::launcher::{Launcher, Slot, Stdio, Stream};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read, Seek};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::io::{PipeWriter, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The variable that hyperfine sets to the number of the launch.
 const ITERATION: &str = "HYPERFINE_ITERATION";
@@ -20,40 +19,36 @@ pub struct Seat {
     pub slot: Slot,
     /// Nothing may be launched but what was asked for: the launches have effects.
     pub exactly: bool,
-    input: Option<File>,
-    output: Option<File>,
-    /// Kept open as long as the launches write to it.
-    _pipe: Option<OwnedFd>,
-    stdio: [RawFd; 3],
+    input: Option<Arc<File>>,
+    output: Option<Arc<File>>,
+    stdio: Stdio,
     counts: bool,
 }
 
 impl Seat {
-    /// Opens the streams and prepares the command.
-    pub fn new(launcher: &mut Launcher, variant: &Variant, null: RawFd) -> Result<Seat, LabError> {
+    /// Opens the streams and prepares the command. Those that nobody asks for stay those of `null`.
+    pub fn new(launcher: &mut Launcher, variant: &Variant, null: Stdio) -> Result<Seat, LabError> {
         let streams = &variant.streams;
-        let input =
-            streams.input.as_deref().map(|path| opened(StreamKind::Input, path)).transpose()?;
-        let (mut file, mut pipe) = (None, None);
-        let [stdout, stderr] = match &streams.output {
-            OutputTo::Inherit => inherited(),
-            OutputTo::Null => [null; 2],
-            OutputTo::Pipe => {
-                let end = pipe.insert(drained()?);
-                [end.as_raw_fd(), null]
-            }
+        let (mut input, mut file, mut stdio) = (None, None, null);
+        if let Some(path) = &streams.input {
+            let opened = input.insert(opened(StreamKind::Input, path)?);
+            stdio = stdio.with_stdin(Arc::clone(opened));
+        }
+        let stdio = match &streams.output {
+            OutputTo::Inherit => stdio.with_stdout(Stream::stdout()).with_stderr(Stream::stderr()),
+            OutputTo::Null => stdio,
+            OutputTo::Pipe => stdio.with_stdout(drained()?),
             OutputTo::File(path) => {
-                let file = file.insert(opened(StreamKind::Output, path)?);
-                [file.as_raw_fd(), null]
+                let opened = file.insert(opened(StreamKind::Output, path)?);
+                stdio.with_stdout(Arc::clone(opened))
             }
         };
-        let stdio = [input.as_ref().map_or(null, AsRawFd::as_raw_fd), stdout, stderr];
-        let slot = launcher.prepare(&variant.command, stdio, &[])?;
+        let slot = launcher.prepare(&variant.command, &stdio, &[])?;
         let hooks = &variant.hooks;
         let effects = hooks.prepare.is_some() || hooks.conclude.is_some();
         let counts = counts(&variant.command);
         let exactly = effects || counts || input.is_some() || file.is_some();
-        Ok(Seat { slot, exactly, input, output: file, _pipe: pipe, stdio, counts })
+        Ok(Seat { slot, exactly, input, output: file, stdio, counts })
     }
 
     /// Makes the streams what they were before the first launch. `number` says which launch comes.
@@ -72,7 +67,7 @@ impl Seat {
             let _ = file.rewind();
         }
         if self.counts {
-            launcher.replace(self.slot, command, self.stdio, &[(ITERATION, &number())])?;
+            launcher.replace(self.slot, command, &self.stdio, &[(ITERATION, &number())])?;
         }
         Ok(())
     }
@@ -86,16 +81,16 @@ fn counts(command: &Command) -> bool {
     command.argv.iter().any(|word| asks(word))
 }
 
-fn opened(stream: StreamKind, path: &Path) -> Result<File, LabError> {
+fn opened(stream: StreamKind, path: &Path) -> Result<Arc<File>, LabError> {
     let file = match stream {
         StreamKind::Input => File::open(path),
         StreamKind::Output => File::create(path),
     };
-    file.map_err(|source| LabError::Stream { stream, path: path.to_owned(), source })
+    file.map(Arc::new).map_err(|source| LabError::Stream { stream, path: path.to_owned(), source })
 }
 
 /// The end of a pipe that is written to; what comes out of the other is discarded.
-fn drained() -> Result<OwnedFd, LabError> {
+fn drained() -> Result<PipeWriter, LabError> {
     let failed = |source| os::LaunchError::System {
         action: "creating a pipe for the output".into(),
         source,
@@ -107,5 +102,5 @@ fn drained() -> Result<OwnedFd, LabError> {
         // Ends when the last writer has gone.
         while matches!(reader.read(&mut buffer), Ok(1..)) {}
     });
-    Ok(writer.into())
+    Ok(writer)
 }

@@ -217,7 +217,8 @@ fn load_ending(ending: Option<Ending>) -> LoadEnding {
     match ending {
         Some(Ending::Code(code)) => LoadEnding::Exited(code),
         Some(Ending::Signal(signal)) => LoadEnding::Killed(signal),
-        _ => LoadEnding::TimedOut,
+        Some(Ending::Status(status)) => LoadEnding::Status(status),
+        Some(Ending::Ready | Ending::TimedOut) | None => LoadEnding::TimedOut,
     }
 }
 

@@ -17,6 +17,10 @@ pub fn error(ending: &LoadEnding, given: &OsStr, timeout: Duration) -> Option<St
             let name = signal_name(*signal);
             format!("it crashed while it was loaded: the process was killed by {name}")
         }
+        LoadEnding::Status(status) => {
+            let how = model::nt_status::words(*status);
+            format!("the process ended with {how} while it was loaded")
+        }
         LoadEnding::Traced(signal) => {
             let name = signal_name(*signal);
             format!(
@@ -153,5 +157,10 @@ mod tests {
         assert!(traced.unwrap().contains("stopped at signal 5 (SIGTRAP)"));
         let ending = error(&LoadEnding::Killed(11), OsStr::new("a"), Duration::from_secs(1));
         assert!(ending.unwrap().ends_with("signal 11 (SIGSEGV)"));
+        let ending = LoadEnding::Status(0xc000_0142);
+        assert_eq!(
+            error(&ending, OsStr::new("a"), Duration::from_secs(1)).unwrap(),
+            "the process ended with status c0000142 (DLL initialization failed) while it was loaded"
+        );
     }
 }

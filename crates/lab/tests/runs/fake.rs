@@ -114,8 +114,8 @@ impl Launching for Fake {
         Ok(Launch {
             total_us: (self.us)(self.next - 1),
             ending: Ending::Code(0),
-            user_us: 1.0,
-            system_us: 2.0,
+            user_us: Reading::Value(1.0),
+            system_us: Reading::Value(2.0),
             private_kib: None,
             peak_rss_kib: Reading::unavailable("fake", ""),
             minor_faults: Reading::Value(3),

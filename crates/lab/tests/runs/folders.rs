@@ -161,3 +161,20 @@ fn other_files_of_a_run_are_written_whole() {
     let text = run.write_compact_json("no/such/folder", &0).unwrap_err().to_string();
     assert!(text.contains("no/such/folder"), "{text}");
 }
+
+/// CPU times are plain numbers, as earlier versions wrote them, or say why they are missing.
+#[test]
+fn cpu_times_of_kept_runs_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = finished(folder.path());
+    let text = fs::read_to_string(launches(&path)).unwrap();
+    assert_eq!(text.matches(r#""user_us":1.0,"system_us":2.0"#).count(), 6, "{text}");
+    let missing = r#""user_us":1,"system_us":{"unavailable":"no clock"}"#;
+    let changed = text.replacen(r#""user_us":1.0,"system_us":2.0"#, missing, 1);
+    fs::write(launches(&path), &changed).unwrap();
+    let samples = RunFolder::read(&path).unwrap().1;
+    let launch = &samples[0].launch;
+    assert_eq!((launch.user_us.get(), launch.system_us.reason()), (Some(1.0), Some("no clock")));
+    assert_eq!(launch.cpu_us().reason(), Some("no clock"));
+    assert!(samples[1..].iter().all(|sample| sample.launch.cpu_us().get() == Some(3.0)));
+}

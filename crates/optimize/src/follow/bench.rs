@@ -8,8 +8,7 @@ use model::{
     CacheState, ColdCheck, Ending, Launch, LaunchOptions, Results, Rules, Until, Variant, VariantId,
 };
 use os::LaunchError;
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, dev_null};
-use std::os::fd::{AsRawFd, OwnedFd};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, Stdio};
 use std::time::{Duration, Instant};
 
 /// A launcher of each scene.
@@ -18,7 +17,6 @@ struct SceneBench {
     spec: LaunchSpec,
     expected: Ending,
     started: Instant,
-    _null: OwnedFd,
 }
 
 /// Launches each of the scenes as often as asked for, in turns. All have to end as expected.
@@ -60,7 +58,7 @@ impl SceneBench {
         options: &LaunchOptions,
         expected: Ending,
     ) -> Result<SceneBench, OptimizeError> {
-        let null = dev_null()?;
+        let null = Stdio::null()?;
         let LaunchOptions { cpu, realtime, timeout_s, .. } = *options;
         if let Some(cpu) = cpu {
             os::host::stay_off(cpu);
@@ -69,12 +67,12 @@ impl SceneBench {
         for (_, scene) in scenes {
             let mut launcher = scene.launcher()?;
             launcher.configure(Configuration { cpu, realtime })?;
-            let slot = launcher.prepare(&scene.command, [null.as_raw_fd(); 3], &[])?;
+            let slot = launcher.prepare(&scene.command, &null, &[])?;
             seats.push((launcher, slot, scene.command.line()));
         }
         let timeout = Duration::try_from_secs_f64(timeout_s).unwrap_or(Duration::MAX);
         let spec = LaunchSpec { until: Until::Exit, timeout, grace: GRACE };
-        Ok(SceneBench { seats, spec, expected, started: Instant::now(), _null: null })
+        Ok(SceneBench { seats, spec, expected, started: Instant::now() })
     }
 }
 

@@ -4,12 +4,11 @@ use super::shares::{Charge, charges};
 use crate::Terms;
 use model::{Command, Ending};
 use os::LaunchError;
-use os::launcher::dev_null;
+use os::launcher::Stdio;
 use os::place::PlacedFiles;
 use os::trace::{TraceRequest, TracedLaunch, trace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -89,8 +88,7 @@ pub(super) fn traced(
     terms: &Terms,
     place: Option<PlacedFiles>,
 ) -> Result<TracedLaunch, LaunchError> {
-    let null = dev_null()?;
-    let plain = TraceRequest::new([null.as_raw_fd(); 3]);
+    let plain = TraceRequest::new(Stdio::null()?);
     let cpu = terms.cpu.or(plain.cpu);
     let request = TraceRequest { record_waits: true, timeout: terms.timeout, cpu, place, ..plain };
     trace(command, &request)

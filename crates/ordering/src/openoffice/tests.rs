@@ -4,7 +4,6 @@ use super::*;
 use model::{OrderVerdict, PageinForm};
 use os::trace::{FunctionRequest, RecordUntil};
 use std::fs;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Functions of a kilobyte each; `main` calls every tenth, and one more where it has an argument.
@@ -20,7 +19,7 @@ fn source() -> String {
     )
 }
 
-fn request(source: &Path, build: &str, save: &Path, null: i32) -> OpenOfficeRequest {
+fn request(source: &Path, build: &str, save: &Path) -> OpenOfficeRequest {
     let launch = launch(Path::new("unset"), &[]);
     let task = |title: &str| Task {
         title: title.to_owned(),
@@ -46,7 +45,7 @@ fn request(source: &Path, build: &str, save: &Path, null: i32) -> OpenOfficeRequ
                 count_limit: None,
                 timeout: Duration::from_secs(60),
                 cpu: Some(os::host::quiet_cpu()),
-                stdio: [null; 3],
+                stdio: os::launcher::Stdio::null().unwrap(),
             },
             warm_rounds: 0,
             cold_rounds: 0,
@@ -63,9 +62,8 @@ fn made(build: &str) -> Option<(Result<OpenOffice, OpenOfficeError>, tempfile::T
     let source_folder = folder.path().join("tiny");
     fs::create_dir(&source_folder).unwrap();
     fs::write(source_folder.join("tiny.c"), source()).unwrap();
-    let null = os::launcher::dev_null().unwrap();
     let save = folder.path().join("kept");
-    let request = request(&source_folder, build, &save, null.as_raw_fd());
+    let request = request(&source_folder, build, &save);
     let launchers = ExperimentLaunchers::start().unwrap();
     Some((openoffice(&request, launchers, &mut |_| {}), folder))
 }

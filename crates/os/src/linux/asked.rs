@@ -1,12 +1,12 @@
 //! What a program answers that is started to be asked something, and ends at once.
 
 use super::error::LaunchError;
-use super::launcher::{GRACE, LaunchSpec, Launcher, dev_null};
+use super::launcher::{GRACE, LaunchSpec, Launcher, Stdio};
 use model::{Command, Ending, Until};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// More than an answer has.
@@ -28,26 +28,26 @@ pub struct Asked {
 /// # Errors
 /// It cannot be started, or the user wants to stop.
 pub fn ask(command: &Command, timeout: Duration) -> Result<Asked, LaunchError> {
-    let null = dev_null()?;
     let (stdout, stderr) = (memory()?, memory()?);
-    let stdio = [null.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()];
+    let stdio = Stdio::null()?.with_stdout(stdout.clone()).with_stderr(stderr.clone());
     let mut launcher = Launcher::start()?;
-    let slot = launcher.prepare(command, stdio, &[])?;
+    let slot = launcher.prepare(command, &stdio, &[])?;
     let spec = LaunchSpec { until: Until::Exit, timeout, grace: GRACE };
     let once = launcher.once(slot, &spec)?;
     if super::interrupt::requested() {
         return Err(LaunchError::Interrupted);
     }
-    Ok(Asked { ending: once.launch.ending, stdout: written(stdout)?, stderr: written(stderr)? })
+    Ok(Asked { ending: once.launch.ending, stdout: written(&stdout)?, stderr: written(&stderr)? })
 }
 
 /// A file in memory for what is written.
-fn memory() -> Result<File, LaunchError> {
+fn memory() -> Result<Arc<File>, LaunchError> {
     let file = rustix::fs::memfd_create("answer", MemfdFlags::CLOEXEC);
-    Ok(file.map_err(std::io::Error::from).map_err(failed)?.into())
+    let file = file.map_err(std::io::Error::from).map_err(failed)?;
+    Ok(Arc::new(file.into()))
 }
 
-fn written(mut file: File) -> Result<Vec<u8>, LaunchError> {
+fn written(mut file: &File) -> Result<Vec<u8>, LaunchError> {
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.take(MOST_BYTES).read_to_end(&mut bytes)).map_err(failed)?;
     Ok(bytes)

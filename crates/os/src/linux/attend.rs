@@ -3,10 +3,9 @@
 use super::error::LaunchError;
 use super::host;
 use super::launcher::{
-    Configuration, GRACE, LaunchRecord, LaunchSpec, Launcher, Source, Unwatched, dev_null,
+    Configuration, GRACE, LaunchRecord, LaunchSpec, Launcher, Source, Stdio, Stream, Unwatched,
 };
 use model::{Command, Until};
-use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// How a recorded launch is made.
@@ -58,7 +57,7 @@ pub(crate) fn on_own_thread<T: Send>(
 pub(crate) fn attend(
     command: &Command,
     extra: &[(&str, &str)],
-    stderr: Option<RawFd>,
+    stderr: Option<&Stream>,
     options: &AttendOptions,
     source: &mut dyn Source,
 ) -> Result<LaunchRecord, LaunchError> {
@@ -71,15 +70,18 @@ pub(crate) fn attend_until(
     until: Until,
     command: &Command,
     extra: &[(&str, &str)],
-    stderr: Option<RawFd>,
+    stderr: Option<&Stream>,
     options: &AttendOptions,
     source: &mut dyn Source,
 ) -> Result<LaunchRecord, LaunchError> {
-    let null = dev_null()?;
-    let null = null.as_raw_fd();
+    let null = Stdio::null()?;
+    let stdio = match stderr {
+        Some(stderr) => null.with_stderr(stderr.clone()),
+        None => null,
+    };
     let mut launcher = Launcher::start()?;
     launcher.configure(Configuration { cpu: options.cpu, realtime: false })?;
-    let slot = launcher.prepare(command, [null, null, stderr.unwrap_or(null)], extra)?;
+    let slot = launcher.prepare(command, &stdio, extra)?;
     let spec = LaunchSpec { until, timeout: options.timeout, grace: GRACE };
     let once = launcher.once_watched(slot, &spec, source);
     drop(launcher);

@@ -1,10 +1,9 @@
 //! Copies of a program that stand still while somebody looks at their memory.
 
 use super::error::LaunchError;
-use super::launcher::{Launcher, dev_null};
+use super::launcher::{Launcher, Stdio};
 use model::Command;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{self, PipeWriter};
 
 pub use super::launcher::{CopiesRequest, CopiesUntil, Held, HeldProcess};
 
@@ -13,7 +12,7 @@ pub struct Copies {
     launcher: Launcher,
     held: Held,
     /// Their standard input has no end as long as this is open.
-    _input: OwnedFd,
+    _input: PipeWriter,
 }
 
 impl Copies {
@@ -25,13 +24,12 @@ impl Copies {
     /// The program cannot be started or traced.
     pub fn start(command: &Command, request: &CopiesRequest) -> Result<Copies, LaunchError> {
         let failed = LaunchError::failed("creating a pipe for the input", "raise ulimit -n");
-        let null = dev_null()?;
+        let null = Stdio::null()?;
         let mut launcher = Launcher::start()?;
         let (read_end, write_end) = io::pipe().map_err(failed)?;
-        let stdio = [read_end.as_raw_fd(), null.as_raw_fd(), null.as_raw_fd()];
-        let slot = launcher.prepare(command, stdio, &[])?;
+        let slot = launcher.prepare(command, &null.with_stdin(read_end), &[])?;
         let held = launcher.hold(slot, request)?;
-        Ok(Copies { launcher, held, _input: write_end.into() })
+        Ok(Copies { launcher, held, _input: write_end })
     }
 
     /// All processes, and the copies that could not be held.

@@ -14,7 +14,8 @@ mod keeper;
 mod table;
 
 use super::error::LaunchError;
-use super::launcher::{dev_null, leave};
+use super::launcher::leave;
+use super::stdio::null_device;
 use super::{interrupt, processes};
 use keeper::Keeper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -61,6 +62,8 @@ pub enum LoadEnding {
     Exited(i32),
     /// The process was killed by this signal.
     Killed(i32),
+    /// The process crashed on Windows, with this NTSTATUS.
+    Status(u32),
     /// The process asked to be traced and stopped at this signal, where it would have stayed.
     Traced(i32),
     /// It took too long.
@@ -123,7 +126,7 @@ impl LibraryLoads {
             "check the limits on processes, memory and open files (ulimit -a)",
         );
         let table = Table::new(request.names.len()).map_err(failed)?;
-        let null = dev_null()?;
+        let null = null_device()?;
         let printed = memfd_create("output of libraries", MemfdFlags::CLOEXEC);
         let printed = printed.map_err(|error| failed(error.into()))?;
         let keeper = Keeper {

@@ -39,7 +39,7 @@ pub fn record(
         let mut command = command.clone();
         command.environment.retain(|(name, _)| name != "LD_DEBUG" && name != "LD_DEBUG_OUTPUT");
         command.environment.push(("LD_DEBUG_OUTPUT".to_owned(), None));
-        let stderr = Some(sender.as_raw_fd());
+        let stderr = Some(&sender);
         let once = attend(&command, &[("LD_DEBUG", what)], stderr, options, &mut source)?;
         let started = Instant::from_ticks(once.ticks);
         let lines = source.lines.finish().into_iter().map(|line| LoaderLine {

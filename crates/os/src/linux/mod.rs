@@ -36,6 +36,7 @@ pub mod read_ahead;
 pub mod residency;
 pub mod samples;
 pub mod spawn;
+mod stdio;
 pub mod tool;
 pub mod trace;
 

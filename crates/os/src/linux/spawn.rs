@@ -12,6 +12,7 @@ pub use prepared::Prepared;
 use super::clock::Instant;
 use super::error::LaunchError;
 use super::processes;
+use super::stdio::Stdio;
 use child::{Failure, Shared};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use std::io;
@@ -23,7 +24,7 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     /// Becomes stdin, stdout and stderr.
-    pub stdio: [RawFd; 3],
+    pub stdio: &'a Stdio,
     /// CPU to run on; the parent's affinity where none is given.
     pub cpu: Option<u32>,
     /// PTRACE_TRACEME: the calling thread becomes the tracer and sees a stop at execve.
@@ -34,9 +35,9 @@ pub struct Setup<'a> {
     pub filter: &'a [libc::sock_filter],
 }
 
-impl Setup<'_> {
+impl<'a> Setup<'a> {
     /// The given stdio and nothing else.
-    pub fn with_stdio(stdio: [RawFd; 3]) -> Self {
+    pub fn with_stdio(stdio: &'a Stdio) -> Self {
         Setup { stdio, cpu: None, trace_me: false, fixed_addresses: false, filter: &[] }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::WineError;
 use super::prefix::{self, Contents};
-use crate::launcher::dev_null;
+use crate::launcher::Stdio;
 use crate::launcher::guardian::close_all_but;
 use crate::launcher::leave::{self, told_to_leave};
 use crate::spawn::{Child, Prepared, Setup, spawn};
@@ -236,9 +236,9 @@ fn launch_first(plan: &Plan) -> Result<(), String> {
 
 fn start(command: &Command, cpu: Option<u32>) -> Result<Child, String> {
     let words = |error: LaunchError| error.to_string();
-    let null = dev_null().map_err(words)?;
+    let null = Stdio::null().map_err(words)?;
     let prepared = Prepared::new(command, &[]).map_err(words)?;
-    let setup = Setup { cpu, ..Setup::with_stdio([null.as_raw_fd(); 3]) };
+    let setup = Setup { cpu, ..Setup::with_stdio(&null) };
     spawn(&prepared, setup).map_err(words)
 }
 

@@ -1,7 +1,7 @@
 //! A program under Wine, heard until it ends or falls silent.
 
 use super::{Wine, WineError};
-use crate::launcher::dev_null;
+use crate::launcher::Stdio;
 use crate::processes::{self, ALL_KINDS};
 use crate::spawn::{Child, Prepared, Setup, spawn};
 use crate::{LaunchError, interrupt};
@@ -9,7 +9,6 @@ use model::Ending;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitStatus};
 use std::io::{self, PipeReader, Read};
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -48,12 +47,13 @@ impl Wine {
             "the output of a program could not be read",
             "check the limit on open files (ulimit -n)",
         );
-        let null = dev_null()?;
+        let null = Stdio::null()?;
         let (reader, writer) = io::pipe().map_err(failed)?;
         let prepared = Prepared::new(&self.command(program), &[])?;
-        let stdio = [null.as_raw_fd(), writer.as_raw_fd(), null.as_raw_fd()];
-        let child = spawn(&prepared, Setup::with_stdio(stdio))?;
-        drop(writer);
+        let stdio = null.with_stdout(writer);
+        let child = spawn(&prepared, Setup::with_stdio(&stdio))?;
+        // The end of the output is seen only where nobody here can write to it.
+        drop(stdio);
         let mut hearing =
             Hearing { child, reader, bytes: Vec::new(), quiet: Instant::now(), open: true };
         let mut allowed = first;

@@ -1,10 +1,9 @@
 //! Wine started and ended.
 
 use super::*;
-use crate::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
+use crate::launcher::{Configuration, LaunchSpec, Launcher, Stdio};
 use crate::processes;
 use model::{Ending, Until};
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 fn spec() -> LaunchSpec {
@@ -25,14 +24,14 @@ fn launches_and_leaves_nothing() {
     let command = wine.command(&wine.installation.libraries.join(FIRST));
     let mut launcher = Launcher::start().unwrap();
     launcher.configure(Configuration { cpu: Some(cpu), realtime: false }).unwrap();
-    let null = dev_null().unwrap();
-    let slot = launcher.prepare(&command, [null.as_raw_fd(); 3], &[]).unwrap();
+    let null = Stdio::null().unwrap();
+    let slot = launcher.prepare(&command, &null, &[]).unwrap();
     for _ in 0..3 {
         let launch = launcher.launch(slot, &spec()).unwrap();
         assert_eq!((launch.ending, launch.left_running), (Ending::Code(0), 0));
     }
     let missing = wine.command(Path::new("/no/such.exe"));
-    let slot = launcher.prepare(&missing, [null.as_raw_fd(); 3], &[]).unwrap();
+    let slot = launcher.prepare(&missing, &null, &[]).unwrap();
     assert_ne!(launcher.launch(slot, &spec()).unwrap().ending, Ending::Code(0));
     drop(launcher);
     drop(wine);

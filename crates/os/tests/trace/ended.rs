@@ -5,7 +5,7 @@ use model::{Command, Ending, MarkKind, Reading};
 use os::LaunchError;
 use os::attend::AttendOptions;
 use os::count;
-use os::launcher::GRACE;
+use os::launcher::{GRACE, Stdio};
 use os::trace::{TraceRequest, trace};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ fn helper_is_interrupted() {
     let script = "trap 'echo asked >> $0' TERM; echo begun $$ >> $0; kill -TERM $PPID; sleep 1000";
     let command = resolve(&sh(script, Path::new(&said)));
     let begun = Instant::now();
-    let error = trace(&command, &TraceRequest::new([0, 1, 2])).unwrap_err();
+    let error = trace(&command, &TraceRequest::new(Stdio::inherited())).unwrap_err();
     assert!(matches!(error, LaunchError::Interrupted), "{error:?}");
     // The wish is there already when this one begins.
     let error = count::syscalls(&command, &AttendOptions::default()).unwrap_err();

@@ -2,10 +2,10 @@
 
 use crate::support::{folder, gcc};
 use model::{Command, Ending, Until};
+use os::launcher::Stdio;
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions, functions};
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Recorded {
     }
 }
 
-fn request(stdio: [i32; 3]) -> FunctionRequest {
+fn request(stdio: Stdio) -> FunctionRequest {
     FunctionRequest {
         until: RecordUntil::Launch(Until::Exit),
         first: None,
@@ -50,8 +50,7 @@ pub fn record(folder: &Path, change: impl FnOnce(&mut FunctionRequest)) -> Recor
     let program = folder.join("program");
     let output = folder.join("output");
     let file = File::create(&output).unwrap();
-    let null = File::options().read(true).write(true).open("/dev/null").unwrap();
-    let mut request = request([null.as_raw_fd(), file.as_raw_fd(), file.as_raw_fd()]);
+    let mut request = request(Stdio::null().unwrap().with_output(file));
     change(&mut request);
     let command = os::program::resolve(&[&program]).unwrap();
     let functions = functions(&command, &request).unwrap();
@@ -445,6 +444,6 @@ fn a_program_with_privileges_is_declined() {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o4755)).unwrap();
     let command: Command = os::program::resolve(&[&program]).unwrap();
-    let error = functions(&command, &request([0, 1, 2])).unwrap_err().to_string();
+    let error = functions(&command, &request(Stdio::inherited())).unwrap_err().to_string();
     assert!(error.contains("set-user-ID"), "{error}");
 }

@@ -2,11 +2,11 @@
 
 use crate::support::folder;
 use model::{Command, Ending, Until};
+use os::launcher::Stdio;
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions, functions};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use testkit::pe::{Machine, Wine, mingw};
@@ -65,14 +65,13 @@ fn command(wine: &Wine, program: &Path) -> Command {
 fn record(wine: &Wine, program: &Path, change: impl FnOnce(&mut FunctionRequest)) -> Recorded {
     let output = program.with_extension("output");
     let file = File::create(&output).unwrap();
-    let null = File::options().read(true).write(true).open("/dev/null").unwrap();
     let mut request = FunctionRequest {
         until: RecordUntil::Launch(Until::Exit),
         first: None,
         count_limit: None,
         timeout: Duration::from_secs(60),
         cpu: Some(os::host::quiet_cpu()),
-        stdio: [null.as_raw_fd(), file.as_raw_fd(), file.as_raw_fd()],
+        stdio: Stdio::null().unwrap().with_output(file),
     };
     change(&mut request);
     let command = command(wine, program);

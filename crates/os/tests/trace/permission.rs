@@ -2,9 +2,10 @@
 
 use crate::support::{folder, gcc, helper, is_running, strings, traced, wait_until};
 use os::LaunchError;
+use os::launcher::Stdio;
 use os::trace::{TraceRequest, permitted, trace};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{self, Command};
 
 /// Refuses the system call given as its first argument, then executes the rest.
 const REFUSER: &str = r#"
@@ -35,7 +36,7 @@ fn helper_is_refused() {
     assert!(matches!(error, LaunchError::NotPermitted { .. }), "{error:?}");
     println!("permitted: {error}");
     let command = os::program::resolve(&strings(&["true"])).unwrap();
-    let error = trace(&command, &TraceRequest::new([0, 1, 2])).unwrap_err();
+    let error = trace(&command, &TraceRequest::new(Stdio::inherited())).unwrap_err();
     assert!(matches!(error, LaunchError::NotPermitted { .. }), "{error:?}");
     println!("trace: {error}");
 }
@@ -50,7 +51,7 @@ fn refusals_are_explained() {
     ] {
         let mut command = Command::new(&refuser);
         let output = command.arg(call.to_string()).args(helper("permission::helper_is_refused"));
-        let output = output.stdin(Stdio::null()).output().unwrap();
+        let output = output.stdin(process::Stdio::null()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{text}");
         assert_eq!(text.matches(mechanism).count(), 2, "{text}");
@@ -119,7 +120,7 @@ fn nothing_survives_a_killed_tracer() {
     let mut tracer = Command::new(&argv[0])
         .args(&argv[1..])
         .env("HEADSTART_TEST_PIDS", &pids)
-        .stdout(Stdio::null())
+        .stdout(process::Stdio::null())
         .spawn()
         .unwrap();
     let listed = || std::fs::read_to_string(&pids).unwrap_or_default();

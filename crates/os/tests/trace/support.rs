@@ -1,11 +1,11 @@
 //! Building, tracing and reading marks.
 
 use model::{Ending, Mark, MarkKind, TracedImage};
+use os::launcher::Stdio;
 use os::trace::{TraceRequest, TracedLaunch, trace};
-use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A folder for one test.
@@ -44,15 +44,16 @@ pub fn strings(argv: &[&str]) -> Vec<String> {
 
 /// Traces with `change` made to the default request.
 pub fn traced_with(argv: &[&str], change: impl FnOnce(&mut TraceRequest)) -> Run {
-    let null = File::options().read(true).write(true).open("/dev/null").unwrap();
-    let mut output = tempfile::tempfile().unwrap();
-    let mut request = TraceRequest::new([null.as_raw_fd(), output.as_raw_fd(), null.as_raw_fd()]);
+    let output = Arc::new(tempfile::tempfile().unwrap());
+    let stdio = Stdio::null().unwrap().with_stdout(Arc::clone(&output));
+    let mut request = TraceRequest::new(stdio);
     change(&mut request);
     let command = os::program::resolve(&strings(argv)).unwrap();
     let launch = trace(&command, &request).unwrap();
     assert!(launch.trace.stops > 0);
     check_times(&launch);
     let mut bytes = Vec::new();
+    let mut output = &*output;
     output.rewind().unwrap();
     output.read_to_end(&mut bytes).unwrap();
     Run { launch, output: String::from_utf8_lossy(&bytes).into_owned() }

@@ -20,7 +20,7 @@ fn line(variant: &VariantResult, effect: Option<&Effect>) -> String {
         [s.min_us, s.p10_us, s.median_us, s.median_low_us, s.median_high_us, s.p90_us, s.max_us];
     fields.extend(times.iter().map(|time| format!("{time:.3}")));
     fields.push(format!("{:.6}", s.spread));
-    fields.push(format!("{:.3}", variant.cpu_us));
+    fields.push(variant.cpu_us.get().map_or_else(String::new, |us| format!("{us:.3}")));
     let counters = [
         &variant.private_kib,
         &variant.peak_rss_kib,

@@ -64,8 +64,8 @@ fn sample(round: u32, variant: u32, made: &Made) -> Sample {
     let launch = Launch {
         total_us,
         ending: Ending::Code(0),
-        user_us: 0.7 * total_us,
-        system_us: 0.22 * total_us,
+        user_us: Reading::Value(0.7 * total_us),
+        system_us: Reading::Value(0.22 * total_us),
         private_kib: Some(Reading::Value(10_400 + u64::from(round % 5) * 4)),
         peak_rss_kib: Reading::Value(63_900 + u64::from(round % 5) * 12),
         minor_faults: Reading::Value(6812),

@@ -9,7 +9,7 @@ fn unseen() -> Case {
     case.explanation.untraced_median_us = Reading::Value(10_000.0);
     case.explanation.untraced_cpu_us = Reading::Value(4500.0);
     case.inputs.untraced_us = vec![10_000.0, 10_000.0];
-    case.inputs.untraced_cpu_us = vec![4500.0, 5000.0];
+    case.inputs.untraced_cpu_us = [4500.0, 5000.0].map(Reading::Value).to_vec();
     case
 }
 

@@ -15,8 +15,8 @@ use ordering::openoffice::{
     ExperimentLaunchers, OpenOffice, OpenOfficeRequest, OwnProgram, ProgramSource, Task, openoffice,
 };
 use ordering::write::Linker;
+use os::launcher::Stdio;
 use report::order_experiment;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -86,8 +86,8 @@ fn program() -> impl TypedValueParser<Value = Known> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launchers = ExperimentLaunchers::start()?;
-    let null = output::null()?;
-    let request = arguments.request(null.as_raw_fd())?;
+    let null = Stdio::all(output::null()?);
+    let request = arguments.request(null)?;
     let line = StatusLine::new();
     let made = openoffice(&request, launchers, &mut |step| {
         line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 impl Arguments {
-    fn request(&self, null: i32) -> Result<OpenOfficeRequest> {
+    fn request(&self, null: Stdio) -> Result<OpenOfficeRequest> {
         // The commands follow from the program, when it is there.
         let none = Command {
             argv: Vec::new(),

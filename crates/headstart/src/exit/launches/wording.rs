@@ -214,6 +214,15 @@ mod tests {
     }
 
     #[test]
+    fn a_crash_on_windows_is_a_program_that_failed() {
+        let (command, output) = ("a.exe".to_owned(), String::new());
+        let error = LabError::Failed { command, ending: Ending::of_windows(0xc000_0135), output };
+        assert_eq!(error.code(), PROGRAM_FAILED);
+        let told = "a.exe: it ended with status c0000135 (a DLL was not found)";
+        assert!(error.words().starts_with(told), "{}", error.words());
+    }
+
+    #[test]
     fn a_folder_that_holds_a_run_can_be_continued() {
         let path = Path::new("/a b");
         let words = folder_remedy(&FolderRemedy::ContinueOrAnother(Series::OfSizes), path);

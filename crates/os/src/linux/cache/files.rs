@@ -2,13 +2,12 @@
 
 use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
-use crate::linux::launcher::dev_null;
+use crate::linux::launcher::Stdio;
 use crate::linux::program::resolve;
 use crate::linux::trace::{TraceRequest, TracedLaunch, trace};
 use crate::linux::{faults, loader_log};
 use model::{Command, Ending, FileCall, FileOperation, PageFaults, PhaseTrace, text};
 use std::collections::BTreeSet;
-use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 /// Files of an untimed launch.
@@ -118,8 +117,7 @@ fn from_loader_log(
 }
 
 fn traced(command: &Command, options: &AttendOptions) -> Result<TracedLaunch, LaunchError> {
-    let null = dev_null()?;
-    let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
+    let mut request = TraceRequest::new(Stdio::null()?);
     request.record_files = true;
     request.timeout = options.timeout;
     request.cpu = options.cpu.or(request.cpu);

@@ -3,13 +3,12 @@
 use super::{CountError, Counted};
 use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
-use crate::linux::launcher::{GRACE, dev_null};
+use crate::linux::launcher::{GRACE, Stdio};
 use crate::linux::spawn::{Prepared, Setup};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::tracer::{self, Limits};
 use model::{Command, Ending, Reading};
 use std::collections::HashSet;
-use std::os::fd::AsRawFd;
 
 /// A stop at a system call, told from a SIGTRAP by PTRACE_O_TRACESYSGOOD.
 const SYSCALL_STOP: i32 = libc::SIGTRAP | 0x80;
@@ -23,8 +22,8 @@ const SYSCALL_STOP: i32 = libc::SIGTRAP | 0x80;
 /// any launch meets.
 pub fn syscalls(command: &Command, options: &AttendOptions) -> Result<Counted, CountError> {
     let prepared = Prepared::new(command, &[])?;
-    let null = dev_null()?;
-    let setup = Setup::with_stdio([null.as_raw_fd(); 3]);
+    let null = Stdio::null()?;
+    let setup = Setup::with_stdio(&null);
     let limits = Limits { cpu: options.cpu, timeout: options.timeout, grace: GRACE };
     let (count, ending) =
         tracer::trace(limits, move |tracer| follow(tracer.start(&prepared, setup)?.pid))?;

@@ -14,11 +14,11 @@ use super::{LOOK_UP_OFTEN_MS, Launcher, ReadyCondition, Slot, Unwatched, WATCHDO
 use crate::linux::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup};
+use crate::linux::stdio::Stdio;
 use crate::linux::trace::{arch, ptrace, tracer};
 use model::{Ending, MappedVa, SharingState, Until};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
-use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// EXITKILL: the program does not outlive the launcher.
@@ -149,7 +149,7 @@ impl HeldCopies {
     /// Launches the copies and holds them when they have started.
     pub(super) fn start(
         prepared: &Prepared,
-        stdio: [RawFd; 3],
+        stdio: &Stdio,
         request: CopiesRequest,
     ) -> Result<(HeldCopies, Held), LaunchError> {
         let mut held = HeldCopies { copies: Vec::new(), request };
@@ -158,7 +158,7 @@ impl HeldCopies {
         Ok((held, found))
     }
 
-    fn launch(&mut self, prepared: &Prepared, stdio: [RawFd; 3]) -> Result<(), LaunchError> {
+    fn launch(&mut self, prepared: &Prepared, stdio: &Stdio) -> Result<(), LaunchError> {
         let until = match &self.request.until {
             CopiesUntil::Launch(until) => until.clone(),
             CopiesUntil::Idle(_) => Until::Exit,
@@ -166,12 +166,11 @@ impl HeldCopies {
         // Before the first one makes true what is waited for.
         let conditions = (0..self.request.count).map(|_| ReadyCondition::new(&until));
         for mut condition in conditions.collect::<Result<Vec<_>, _>>()? {
-            let mut setup = Setup::with_stdio(stdio);
-            let output = condition.as_mut().and_then(ReadyCondition::take_write_end);
-            if let Some(output) = &output {
-                setup.stdio = [stdio[0], output.as_raw_fd(), output.as_raw_fd()];
-            }
-            let child = tracer::start(prepared, setup)?;
+            let stdio = match &mut condition {
+                Some(condition) => condition.watched(stdio.clone()),
+                None => stdio.clone(),
+            };
+            let child = tracer::start(prepared, Setup::with_stdio(&stdio))?;
             self.copies.push(CopyOfProgram {
                 child,
                 condition,

@@ -16,12 +16,12 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
+use crate::linux::stdio::Stdio;
 use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
 use crate::linux::trace::start::Auxiliary;
 use crate::linux::trace::{arch, ptrace, tracer};
 use model::{Ending, Launch, MappedVa};
 use std::io;
-use std::os::fd::RawFd;
 
 /// EXITKILL: the program does not outlive the launcher.
 const OPTIONS: libc::c_int = libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACEEXEC;
@@ -29,7 +29,7 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACEEXEC;
 /// Launches, waits for the entry point, and ends the program and whatever it has started.
 pub fn until_entry(
     prepared: &Prepared,
-    stdio: [RawFd; 3],
+    stdio: &Stdio,
     spec: &LaunchSpec,
 ) -> Result<LaunchRecord, LaunchError> {
     let alarm = Alarm::set(spec.timeout);

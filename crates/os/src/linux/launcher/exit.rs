@@ -7,6 +7,7 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::stdio::Stdio;
 use model::Ending;
 use rustix::process::Signal;
 use std::io;
@@ -17,7 +18,7 @@ use std::time::Duration;
 /// running is ended.
 pub fn until_exit(
     prepared: &Prepared,
-    stdio: [libc::c_int; 3],
+    stdio: &Stdio,
     spec: &LaunchSpec,
 ) -> Result<LaunchRecord, LaunchError> {
     launched(prepared, stdio, spec, end_everything)
@@ -26,7 +27,7 @@ pub fn until_exit(
 /// The same, but what the program leaves running goes on until the launcher itself ends.
 pub fn and_leave(
     prepared: &Prepared,
-    stdio: [libc::c_int; 3],
+    stdio: &Stdio,
     spec: &LaunchSpec,
 ) -> Result<LaunchRecord, LaunchError> {
     launched(prepared, stdio, spec, || 0)
@@ -34,7 +35,7 @@ pub fn and_leave(
 
 fn launched(
     prepared: &Prepared,
-    stdio: [libc::c_int; 3],
+    stdio: &Stdio,
     spec: &LaunchSpec,
     tidy: impl FnOnce() -> u32,
 ) -> Result<LaunchRecord, LaunchError> {

@@ -38,11 +38,12 @@ use model::{Command, Launch, Until};
 use serde::{Deserialize, Serialize};
 use source::{poll, readable};
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::{LaunchPurpose, Order, Reply};
 
+pub use super::stdio::{Stdio, Stream};
 pub use copies::{CopiesRequest, CopiesUntil, Held, HeldProcess};
 pub use pattern::pattern;
 pub(in crate::linux) use ready::ReadyCondition;
@@ -164,10 +165,10 @@ impl Launcher {
     pub fn prepare(
         &mut self,
         command: &Command,
-        stdio: [RawFd; 3],
+        stdio: &Stdio,
         environment: &[(&str, &str)],
     ) -> Result<Slot, LaunchError> {
-        self.ask(&keep(command, environment, None), &stdio, None, &mut Unwatched)?;
+        self.ask(&keep(command, environment, None), &stdio.descriptors(), None, &mut Unwatched)?;
         self.slots += 1;
         Ok(Slot(self.slots - 1))
     }
@@ -177,11 +178,11 @@ impl Launcher {
         &mut self,
         slot: Slot,
         command: &Command,
-        stdio: [RawFd; 3],
+        stdio: &Stdio,
         environment: &[(&str, &str)],
     ) -> Result<(), LaunchError> {
         let order = keep(command, environment, Some(slot.0));
-        self.ask(&order, &stdio, None, &mut Unwatched).map(|_| ())
+        self.ask(&order, &stdio.descriptors(), None, &mut Unwatched).map(|_| ())
     }
 
     /// Launches a prepared command and waits until it is complete and gone.
@@ -261,7 +262,7 @@ impl Launcher {
     fn ask(
         &mut self,
         order: &Order,
-        fds: &[RawFd],
+        fds: &[BorrowedFd<'_>],
         limit: Option<Duration>,
         source: &mut dyn Source,
     ) -> Result<Reply, LaunchError> {
@@ -325,20 +326,4 @@ fn keep(command: &Command, environment: &[(&str, &str)], instead_of: Option<usiz
     let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let environment = environment.iter().map(owned).collect();
     Order::Prepare { command: command.clone(), environment, instead_of }
-}
-
-/// `/dev/null`, for stdio.
-pub fn dev_null() -> Result<OwnedFd, LaunchError> {
-    std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from).map_err(
-        |source| LaunchError::System {
-            action: "/dev/null could not be opened".into(),
-            remedy: match source.kind() {
-                io::ErrorKind::NotFound => "create it with: mknod -m 666 /dev/null c 1 3",
-                io::ErrorKind::PermissionDenied => "let everybody use it: chmod 666 /dev/null",
-                _ => "see the limit of open files (ulimit -n)",
-            }
-            .into(),
-            source,
-        },
-    )
 }

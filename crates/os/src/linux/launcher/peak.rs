@@ -10,10 +10,10 @@ use super::{leave, usage};
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
+use crate::linux::stdio::Stdio;
 use crate::linux::trace::ptrace::{self, Resume};
 use crate::linux::trace::tracer;
 use model::Reading;
-use std::os::fd::RawFd;
 use std::time::Duration;
 
 const OPTIONS: libc::c_int = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_EXITKILL;
@@ -21,7 +21,7 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_EXITKILL;
 /// Launches the program once more and reads its peak as it exits.
 pub fn measure(
     prepared: &Prepared,
-    stdio: [RawFd; 3],
+    stdio: &Stdio,
     timeout: Duration,
 ) -> Result<Reading<u64>, LaunchError> {
     let alarm = Alarm::set(timeout);

@@ -15,6 +15,7 @@ use super::{LaunchRecord, LaunchSpec};
 use crate::linux::clock::Instant;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Prepared, Setup};
+use crate::linux::stdio::Stdio;
 use crate::linux::trace::ptrace::{self, Resume, Tid};
 use crate::linux::trace::{arch, tracer};
 use crate::linux::{memory, processes};
@@ -22,7 +23,6 @@ use model::{Ending, Reading};
 use rustix::process::Signal;
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ impl NotFollowed {
 /// It cannot be traced; nothing is left of the launch then.
 pub fn launch(
     prepared: &Prepared,
-    stdio: [RawFd; 3],
+    stdio: &Stdio,
     spec: &LaunchSpec,
 ) -> Result<LaunchRecord, NotFollowed> {
     let alarm = Alarm::set(spec.timeout);

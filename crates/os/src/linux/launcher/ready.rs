@@ -12,6 +12,7 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::stdio::{Stdio, Stream};
 use crate::linux::{host, processes};
 use model::{Ending, Launch, Until};
 use regex::bytes::Regex;
@@ -21,7 +22,7 @@ use rustix::process::Signal;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,21 +35,19 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// Launches, waits until the program is ready, and ends it with its children.
 pub fn until_ready(
     prepared: &Prepared,
-    stdio: [RawFd; 3],
+    stdio: &Stdio,
     spec: &LaunchSpec,
     cpu: Option<u32>,
 ) -> Result<LaunchRecord, LaunchError> {
     // Exit and entry have launches of their own.
     let mut condition = ReadyCondition::new(&spec.until)?.ok_or(LaunchError::LauncherGone)?;
-    let mut setup = Setup::with_stdio(stdio);
-    let write_end = condition.take_write_end();
-    if let Some(fd) = &write_end {
-        setup.stdio = [stdio[0], fd.as_raw_fd(), fd.as_raw_fd()];
-    }
+    let stdio = condition.watched(stdio.clone());
+    let mut setup = Setup::with_stdio(&stdio);
     let _others = cpu.map(|cpu| OtherCpus::leave_to_program(cpu, &mut setup));
     let alarm = Alarm::set(spec.timeout);
     let child = spawn(prepared, setup)?;
-    drop(write_end);
+    // Its output has an end only where nobody here can write to it.
+    drop(stdio);
     let floor_kib = usage::own_peak_kib();
     let completion = watch(&child, &mut condition, &alarm);
     drop(alarm);
@@ -98,7 +97,7 @@ fn sleep_or_end(child: Option<&Child>, output: Option<&File>) -> bool {
 
 /// What "ready" means, with what is needed to see it.
 pub(in crate::linux) enum ReadyCondition {
-    Output { pattern: Regex, pipe: File, write_end: Option<OwnedFd>, seen: Vec<u8>, open: bool },
+    Output { pattern: Regex, pipe: File, write_end: Option<Stream>, seen: Vec<u8>, open: bool },
     Port(u16),
     File(String),
 }
@@ -139,15 +138,20 @@ impl ReadyCondition {
         let (read_end, write_end) = io::pipe().map_err(failed)?;
         let pipe = File::from(OwnedFd::from(read_end));
         fcntl_setfl(&pipe, OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
-        let write_end = Some(OwnedFd::from(write_end));
+        let write_end = Some(Stream::from(write_end));
         Ok(ReadyCondition::Output { pattern, pipe, write_end, seen: Vec::new(), open: true })
     }
 
-    /// What becomes stdout and stderr of the program.
-    pub(in crate::linux) fn take_write_end(&mut self) -> Option<OwnedFd> {
-        match self {
+    /// The streams with which the program is launched, once: its output goes here where it is what
+    /// is looked at.
+    pub(in crate::linux) fn watched(&mut self, stdio: Stdio) -> Stdio {
+        let write_end = match self {
             ReadyCondition::Output { write_end, .. } => write_end.take(),
             _ => None,
+        };
+        match write_end {
+            Some(write_end) => stdio.with_output(write_end),
+            None => stdio,
         }
     }
 

@@ -13,7 +13,8 @@ use crate::linux::host;
 use crate::linux::place::PlacedFiles;
 use crate::linux::processes;
 use crate::linux::spawn::Prepared;
-use model::{Ending, Reading, Until};
+use crate::linux::stdio::Stdio;
+use model::{Command, Ending, Reading, Until};
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -47,9 +48,6 @@ fn become_launcher(parent: libc::pid_t) {
 /// headstart asks for the next launch sooner than this, unless it has something else to do.
 const AWAKE: Duration = Duration::from_micros(300);
 
-/// stdin, stdout and stderr.
-const STDIO: usize = 3;
-
 fn too_many_files() -> LaunchError {
     LaunchError::failed(
         "the launcher process cannot have more open files",
@@ -67,7 +65,7 @@ struct Server {
 
 struct Slot {
     prepared: Prepared,
-    fds: Vec<OwnedFd>,
+    stdio: Stdio,
     /// The peak of a program that is smaller than the launcher, once that was seen.
     small_peak: Option<Reading<u64>>,
 }
@@ -89,19 +87,8 @@ impl Server {
     fn answer(&mut self, request: Order, fds: Vec<OwnedFd>) -> Reply {
         let result = match request {
             Order::Configure(configuration) => self.configure(configuration),
-            // Of those that the process may not open any more, the kernel passes none on.
-            Order::Prepare { .. } if fds.len() < STDIO => Err(too_many_files()),
             Order::Prepare { command, environment, instead_of } => {
-                let extra: Vec<_> =
-                    environment.iter().map(|(name, value)| (&**name, &**value)).collect();
-                Prepared::new(&command, &extra).map(|prepared| {
-                    let slot = Slot { prepared, fds, small_peak: None };
-                    match instead_of.and_then(|index| self.slots.get_mut(index)) {
-                        Some(kept) => *kept = slot,
-                        None => self.slots.push(slot),
-                    }
-                    Reply::Done
-                })
+                self.prepare(&command, &environment, instead_of, fds)
             }
             Order::Launch { slot, spec, purpose } => {
                 self.launch(slot, &spec, purpose).map(Reply::Launched)
@@ -121,6 +108,24 @@ impl Server {
         })
     }
 
+    fn prepare(
+        &mut self,
+        command: &Command,
+        environment: &[(String, String)],
+        instead_of: Option<usize>,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Reply, LaunchError> {
+        // Of those that the process may not open any more, the kernel passes none on.
+        let stdio = Stdio::received(fds).ok_or_else(too_many_files)?;
+        let extra: Vec<_> = environment.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let slot = Slot { prepared: Prepared::new(command, &extra)?, stdio, small_peak: None };
+        match instead_of.and_then(|index| self.slots.get_mut(index)) {
+            Some(kept) => *kept = slot,
+            None => self.slots.push(slot),
+        }
+        Ok(Reply::Done)
+    }
+
     fn configure(&mut self, configuration: Configuration) -> Result<Reply, LaunchError> {
         schedule::apply(configuration)?;
         self.configuration = configuration;
@@ -136,7 +141,7 @@ impl Server {
 
     fn hold(&mut self, slot: usize, request: CopiesRequest) -> Result<Reply, LaunchError> {
         let slot = self.slots.get(slot).ok_or(LaunchError::LauncherGone)?;
-        let (held, found) = HeldCopies::start(&slot.prepared, slot.stdio()?, request)?;
+        let (held, found) = HeldCopies::start(&slot.prepared, &slot.stdio, request)?;
         self.held = Some(held);
         Ok(Reply::Held(found))
     }
@@ -156,13 +161,13 @@ impl Server {
                 Until::Entry => entry::until_entry,
                 Until::Exit => exit::until_exit,
                 Until::Output(_) | Until::Port(_) | Until::File(_) => {
-                    let once = ready::until_ready(&slot.prepared, slot.stdio()?, spec, cpu)?;
+                    let once = ready::until_ready(&slot.prepared, &slot.stdio, spec, cpu)?;
                     return Ok(vec![once]);
                 }
             },
             LaunchPurpose::Aside => exit::and_leave,
         };
-        let mut once = launch(&slot.prepared, slot.stdio()?, spec)?;
+        let mut once = launch(&slot.prepared, &slot.stdio, spec)?;
         let peak = &mut once.launch.peak_rss_kib;
         if let (Until::Exit, None, Some(known)) = (&spec.until, peak.get(), &slot.small_peak) {
             *peak = known.clone();
@@ -172,11 +177,6 @@ impl Server {
 }
 
 impl Slot {
-    fn stdio(&self) -> Result<[libc::c_int; 3], LaunchError> {
-        let [stdin, stdout, stderr] = &self.fds[..] else { return Err(LaunchError::LauncherGone) };
-        Ok([stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()])
-    }
-
     fn timed(
         &mut self,
         spec: &LaunchSpec,
@@ -196,7 +196,7 @@ impl Slot {
     }
 
     fn followed(&mut self, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
-        let stdio = self.stdio()?;
+        let stdio = &self.stdio;
         match private::launch(&self.prepared, stdio, spec) {
             Ok(followed) => {
                 if let peak @ Reading::Value(_) = &followed.launch.peak_rss_kib {
@@ -218,7 +218,7 @@ impl Slot {
         spec: &LaunchSpec,
         cpu: Option<u32>,
     ) -> Result<LaunchRecord, LaunchError> {
-        let stdio = self.stdio()?;
+        let stdio = &self.stdio;
         let mut launched = match spec.until {
             Until::Exit => exit::until_exit(&self.prepared, stdio, spec)?,
             Until::Entry => return entry::until_entry(&self.prepared, stdio, spec),

@@ -44,8 +44,8 @@ pub fn launch(
     Launch {
         total_us,
         ending,
-        user_us: us(usage.ru_utime),
-        system_us: us(usage.ru_stime),
+        user_us: Reading::Value(us(usage.ru_utime)),
+        system_us: Reading::Value(us(usage.ru_stime)),
         private_kib: None,
         peak_rss_kib: peak_rss(usage.ru_maxrss as u64, floor_kib),
         minor_faults: Reading::Value(usage.ru_minflt as u64),
@@ -102,8 +102,8 @@ fn running(total_us: f64) -> Launch {
     Launch {
         total_us,
         ending: Ending::Ready,
-        user_us: sum.user_us,
-        system_us: sum.system_us,
+        user_us: Reading::Value(sum.user_us),
+        system_us: Reading::Value(sum.system_us),
         private_kib: Some(sum.private_kib.map_or_else(|| unreadable("smaps"), Reading::Value)),
         peak_rss_kib: sum.peak_rss_kib.map_or_else(|| unreadable("VmHWM"), Reading::Value),
         minor_faults: sum.minor_faults.map_or_else(|| unreadable("stat"), Reading::Value),

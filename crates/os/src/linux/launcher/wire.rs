@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// What headstart asks its launcher to do.
@@ -89,18 +89,14 @@ const MAX_BYTES: usize = 64 << 20;
 const MAX_FDS: usize = 3;
 
 /// Sends `message` with at most three descriptors.
-pub fn send(stream: &UnixStream, message: &impl Serialize, fds: &[RawFd]) -> io::Result<()> {
+pub fn send(
+    stream: &UnixStream,
+    message: &impl Serialize,
+    fds: &[BorrowedFd<'_>],
+) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     let length = (body.len() as u64).to_le_bytes();
-    let borrowed = |&fd: &RawFd| match fd {
-        0.. => {
-            // SAFETY: it is only handed to the kernel, which refuses one that is not open.
-            Ok(unsafe { BorrowedFd::borrow_raw(fd) })
-        }
-        _ => Err(Errno::BADF),
-    };
-    let fds: Vec<_> = fds.iter().take(MAX_FDS).map(borrowed).collect::<Result<_, _>>()?;
-    send_with_fds(stream, &length, &fds)?;
+    send_with_fds(stream, &length, &fds[..fds.len().min(MAX_FDS)])?;
     let mut stream = stream;
     stream.write_all(&body)
 }

@@ -2,6 +2,7 @@
 //! See unix(7), socket(7) and cmsg(3).
 
 use crate::linux::error::LaunchError;
+use crate::linux::stdio::Stream;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -29,7 +30,7 @@ pub(super) struct Datagram<'a> {
 }
 
 /// The sending end, for the child, and the receiving end. Both close on execve.
-pub(super) fn pair() -> Result<(OwnedFd, Datagrams), LaunchError> {
+pub(super) fn pair() -> Result<(Stream, Datagrams), LaunchError> {
     let failed = LaunchError::failed(
         "creating the socket for the loader's log",
         "raise the limit: ulimit -n 4096",
@@ -47,7 +48,7 @@ pub(super) fn pair() -> Result<(OwnedFd, Datagrams), LaunchError> {
     if set_option(&sender, libc::SO_SNDBUFFORCE, BUFFER_BYTES).is_err() {
         set_option(&sender, libc::SO_SNDBUF, MODEST_BUFFER_BYTES).map_err(failed)?;
     }
-    Ok((sender, Datagrams { fd, buffer: vec![0; MESSAGE_BYTES] }))
+    Ok((sender.into(), Datagrams { fd, buffer: vec![0; MESSAGE_BYTES] }))
 }
 
 fn check(result: libc::c_int) -> io::Result<()> {

@@ -1,12 +1,10 @@
 //! Launches in which a file is in the place of another, and what others see meanwhile.
 
 use super::*;
-use crate::launcher::{GRACE, LaunchSpec, Launcher};
-use crate::linux::launcher::dev_null;
+use crate::launcher::{GRACE, LaunchSpec, Launcher, Stdio};
 use crate::program::resolve;
 use crate::trace::{TraceRequest, trace};
 use model::{Ending, Until};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -19,8 +17,8 @@ fn scripts(folder: &Path) -> Cover {
 }
 
 fn ending(launcher: &mut Launcher, program: &Path) -> Ending {
-    let null = dev_null().unwrap();
-    let slot = launcher.prepare(&resolve(&[program]).unwrap(), [null.as_raw_fd(); 3], &[]).unwrap();
+    let null = Stdio::null().unwrap();
+    let slot = launcher.prepare(&resolve(&[program]).unwrap(), &null, &[]).unwrap();
     let (until, timeout) = (Until::Exit, Duration::from_secs(20));
     launcher.once(slot, &LaunchSpec { until, timeout, grace: GRACE }).unwrap().launch.ending
 }
@@ -58,9 +56,8 @@ fn a_traced_launch_sees_it_too() {
     }
     let folder = tempfile::tempdir().unwrap();
     let cover = scripts(folder.path());
-    let null = dev_null().unwrap();
     let traced = |place| {
-        let request = TraceRequest { place, ..TraceRequest::new([null.as_raw_fd(); 3]) };
+        let request = TraceRequest { place, ..TraceRequest::new(Stdio::null().unwrap()) };
         trace(&resolve(&[&cover.over]).unwrap(), &request).unwrap().ending
     };
     assert_eq!(traced(Some(PlacedFiles { covers: vec![cover.clone()] })), Ending::Code(5));

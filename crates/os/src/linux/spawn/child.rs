@@ -5,6 +5,7 @@ use super::Setup;
 use super::prepared::Prepared;
 use crate::linux::clock::Instant;
 use crate::linux::host;
+use crate::linux::stdio::Stdio;
 use std::io;
 use std::os::fd::RawFd;
 use std::ptr;
@@ -105,8 +106,8 @@ unsafe fn die_with_parent(parent: libc::pid_t) -> Result<(), Failure> {
 
 /// # Safety
 /// Only to be called in the child.
-unsafe fn connect_stdio(stdio: [RawFd; 3]) -> Result<(), Failure> {
-    for (target, fd) in stdio.into_iter().enumerate() {
+unsafe fn connect_stdio(stdio: &Stdio) -> Result<(), Failure> {
+    for (target, fd) in stdio.numbers().into_iter().enumerate() {
         let target = target as RawFd;
         // SAFETY: no pointers. The descriptors are the child's own: CLONE_FILES is not used.
         let result = unsafe {

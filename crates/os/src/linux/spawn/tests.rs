@@ -2,21 +2,20 @@
 
 use super::{Prepared, Setup, spawn};
 use crate::LaunchError;
-use crate::launcher::{LaunchSpec, Launcher, dev_null};
+use crate::launcher::{LaunchSpec, Launcher, Stdio, Stream};
 use crate::linux::processes;
 use crate::program::resolve;
 use model::{Command, Until};
 use rustix::process::WaitOptions;
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Spawns and reaps; gives the exit code.
 fn run(command: &Command) -> Result<i32, LaunchError> {
-    let null = dev_null()?;
-    let child = spawn(&Prepared::new(command, &[])?, Setup::with_stdio([null.as_raw_fd(); 3]))?;
+    let null = Stdio::null()?;
+    let child = spawn(&Prepared::new(command, &[])?, Setup::with_stdio(&null))?;
     let status = processes::wait_for(child.pid, WaitOptions::empty()).expect("it ends");
     Ok(status.exit_status().unwrap_or(0))
 }
@@ -190,8 +189,8 @@ fn a_nul_byte_in_an_argument() {
 #[test]
 fn closed_output_is_no_mystery() {
     let mut launcher = Launcher::start().unwrap();
-    let null = dev_null().unwrap().as_raw_fd();
-    let error = launcher.prepare(&command(&["true"]), [null, -1, null], &[]).unwrap_err();
+    let stdio = Stdio::null().unwrap().with_stdout(Stream::closed());
+    let error = launcher.prepare(&command(&["true"]), &stdio, &[]).unwrap_err();
     assert!(error.to_string().contains("none of the three may be closed"), "{error}");
     let text = run_with_closed_output().to_string();
     assert!(text.contains("none of the three may be closed"), "{text}");
@@ -199,7 +198,8 @@ fn closed_output_is_no_mystery() {
 
 fn run_with_closed_output() -> LaunchError {
     let prepared = Prepared::new(&command(&["true"]), &[]).unwrap();
-    spawn(&prepared, Setup::with_stdio([1_000_000; 3])).err().expect("it is refused")
+    let stdio = Stdio::all(Stream::closed());
+    spawn(&prepared, Setup::with_stdio(&stdio)).err().expect("it is refused")
 }
 
 #[test]
@@ -228,8 +228,7 @@ fn the_launcher_says_the_same_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let empty = file(folder.path(), "empty", b"", 0o755);
     let mut launcher = Launcher::start().unwrap();
-    let null = dev_null().unwrap();
-    let stdio = [null.as_raw_fd(); 3];
+    let stdio = &Stdio::null().unwrap();
     let limit = Duration::from_secs(10);
     for until in [Until::Exit, Until::Entry] {
         let spec = LaunchSpec { until, timeout: limit, grace: limit };

@@ -39,9 +39,9 @@ use super::LaunchError;
 use super::launcher::GRACE;
 use super::place::PlacedFiles;
 use super::spawn::{Prepared, Setup};
+use super::stdio::Stdio;
 use model::{BundleStart, Command, Ending, ImagePages, PhaseTrace, Reading, ThreadLife};
 use std::ffi::OsString;
-use std::os::fd::RawFd;
 use std::time::Duration;
 use tracer::{Limits, Tracer};
 
@@ -74,12 +74,12 @@ pub struct TraceRequest {
     /// where the scheduler puts them.
     pub cpu: Option<u32>,
     /// Becomes stdin, stdout and stderr.
-    pub stdio: [RawFd; 3],
+    pub stdio: Stdio,
 }
 
 impl TraceRequest {
     /// Marks only, on the present CPU, for at most a minute.
-    pub fn new(stdio: [RawFd; 3]) -> Self {
+    pub fn new(stdio: Stdio) -> Self {
         let cpu = rustix::thread::sched_getcpu();
         TraceRequest {
             record_files: false,
@@ -163,7 +163,7 @@ fn follow(
         files: request.record_files,
         waits: request.record_waits && !request.record_files,
     });
-    let setup = Setup { filter: &filter, ..Setup::with_stdio(request.stdio) };
+    let setup = Setup { filter: &filter, ..Setup::with_stdio(&request.stdio) };
     let child = tracer.start(prepared, setup)?;
     session::Session::new(request, &child, map_library).run()
 }

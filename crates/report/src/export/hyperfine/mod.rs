@@ -7,7 +7,7 @@ mod markup;
 
 use super::csv::quoted;
 pub use markup::{Markup, markup};
-use model::{Ending, Launch, Results, Sample, VariantResult};
+use model::{Launch, Reading, Results, Sample, VariantResult};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,9 +34,11 @@ pub fn csv(results: &Results) -> String {
     let row = |entry: &Entry<'_>| {
         let mut fields = vec![quoted(entry.command)];
         let deviation = entry.stddev.unwrap_or(0.0);
-        let times = [entry.mean, deviation, entry.median, entry.user, entry.system];
-        let times = times.into_iter().chain([entry.min, entry.max]);
-        fields.extend(times.map(|time| time.to_string()));
+        let times = [entry.mean, deviation, entry.median].map(Some);
+        let times = times.into_iter().chain([entry.user, entry.system]);
+        let times = times.chain([entry.min, entry.max].map(Some));
+        let shown = |time: Option<f64>| time.map_or_else(String::new, |time| time.to_string());
+        fields.extend(times.map(shown));
         let value =
             |name: &&String| entry.parameters.get(*name).map_or(String::new(), |it| quoted(it));
         fields.extend(parameters.iter().map(value));
@@ -62,8 +64,10 @@ struct Entry<'a> {
     /// `null` for a single launch, as there.
     stddev: Option<f64>,
     median: f64,
-    user: f64,
-    system: f64,
+    /// `null` where no launch has it.
+    user: Option<f64>,
+    /// `null` like `user`.
+    system: Option<f64>,
     min: f64,
     max: f64,
     times: Vec<f64>,
@@ -80,19 +84,22 @@ fn entry(variant: &VariantResult) -> Entry<'_> {
     let seconds = |us: f64| us / 1e6;
     let times: Vec<f64> = variant.times_us.iter().copied().map(seconds).collect();
     let launches = || variant.samples.iter().map(|sample| &sample.launch);
-    let of_launches = |time: fn(&Launch) -> f64, median_us: f64| match &variant.samples[..] {
-        // Results that were read from JSON have no samples; the median is the best there is.
-        [] => seconds(median_us),
-        _ => mean(&launches().map(|launch| seconds(time(launch))).collect::<Vec<_>>()),
+    let of_launches = |time: fn(&Launch) -> &Reading<f64>, median_us: &Reading<f64>| {
+        let known = launches().filter_map(|launch| time(launch).get());
+        match &known.map(seconds).collect::<Vec<f64>>()[..] {
+            // Results that were read from JSON have no samples; the median is the best there is.
+            [] => median_us.get().map(seconds),
+            known => Some(mean(known)),
+        }
     };
-    let codes = launches().map(|launch| exit_code(launch.ending)).chain(std::iter::repeat(None));
+    let codes = launches().map(|launch| launch.ending.exit_code()).chain(std::iter::repeat(None));
     Entry {
         command: title(variant),
         mean: mean(&times),
         stddev: deviation(&times),
         median: seconds(variant.summary.median_us),
-        user: of_launches(|launch| launch.user_us, variant.user_us),
-        system: of_launches(|launch| launch.system_us, variant.system_us),
+        user: of_launches(|launch| &launch.user_us, &variant.user_us),
+        system: of_launches(|launch| &launch.system_us, &variant.system_us),
         min: seconds(variant.summary.min_us),
         max: seconds(variant.summary.max_us),
         memory_usage_byte: memory(variant),
@@ -112,13 +119,6 @@ fn memory(variant: &VariantResult) -> Option<Vec<u64>> {
     let bytes = |sample: &Sample| Some(sample.launch.peak_rss_kib.get()?.saturating_mul(1024));
     let all: Option<Vec<u64>> = variant.samples.iter().map(bytes).collect();
     all.filter(|all| !all.is_empty())
-}
-
-fn exit_code(ending: Ending) -> Option<i32> {
-    match ending {
-        Ending::Code(code) => Some(code),
-        Ending::Signal(_) | Ending::Ready | Ending::TimedOut => None,
-    }
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -27,11 +27,11 @@ use crate::linux::LaunchError;
 use crate::linux::launcher::{GRACE, ReadyCondition};
 use crate::linux::program;
 use crate::linux::spawn::{Prepared, Setup};
+use crate::linux::stdio::Stdio;
 use image::FunctionStarts;
 use model::{Command, Ending, ExecutedProgram, MappedVa, ModuleId, Rva, Until};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ pub struct FunctionRequest {
     /// CPU for tracer and tracees, which makes stops several times cheaper.
     pub cpu: Option<u32>,
     /// Becomes stdin, stdout and stderr.
-    pub stdio: [RawFd; 3],
+    pub stdio: Stdio,
 }
 
 /// When a recorded launch is complete.
@@ -159,20 +159,21 @@ fn recorded(
     check_readable(&command.program)?;
     let prepared = Prepared::new(command, &[])?;
     let limits = Limits { cpu: request.cpu, timeout: request.timeout, grace: GRACE };
-    let mut stdio = request.stdio;
     let mut condition = match &request.until {
         RecordUntil::Launch(until) => ReadyCondition::new(until)?,
         RecordUntil::Signal(_) | RecordUntil::Function(_) => None,
     };
-    let write_end = condition.as_mut().and_then(ReadyCondition::take_write_end);
-    if let Some(output) = &write_end {
-        stdio = [stdio[0], output.as_raw_fd(), output.as_raw_fd()];
-    }
+    let stdio = match &mut condition {
+        Some(condition) => condition.watched(request.stdio.clone()),
+        None => request.stdio.clone(),
+    };
+    let of_launch = stdio.clone();
     let over = Over::default();
     let complete = over.clone();
-    let tracing = move |tracer: Tracer| follow(tracer, &prepared, request, stdio, &complete);
+    let tracing = move |tracer: Tracer| follow(tracer, &prepared, request, of_launch, &complete);
     let (recorded, ending) = tracer::trace_until(limits, on_interrupt, &over, condition, tracing)?;
-    drop(write_end);
+    // Until now the output that is watched has no end.
+    drop(stdio);
     Ok(RecordedFunctions { ending, ready: over.is_over(), ..recorded })
 }
 
@@ -198,13 +199,13 @@ fn follow(
     tracer: Tracer,
     prepared: &Prepared,
     request: &FunctionRequest,
-    stdio: [RawFd; 3],
+    stdio: Stdio,
     over: &Over,
 ) -> Result<(RecordedFunctions, Ending), LaunchError> {
     let filter = filter::build_of(prepared.program_address(), filtered::stops());
-    let setup = Setup { filter: &filter, fixed_addresses: true, ..Setup::with_stdio(stdio) };
+    let setup = Setup { filter: &filter, fixed_addresses: true, ..Setup::with_stdio(&stdio) };
     let child = tracer.start(prepared, setup)?;
-    let launch = TraceRequest { cpu: request.cpu, ..TraceRequest::new(stdio) };
+    let launch = TraceRequest { cpu: request.cpu, ..TraceRequest::new(stdio.clone()) };
     let mut session = Session::new(&launch, &child, false);
     session.recording = Some(FunctionRecording::new(request, over.clone()));
     session.record()
