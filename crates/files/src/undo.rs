@@ -196,45 +196,56 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
         );
         return Err(WriteError::refused(&real, reason));
     }
+    let before = Before::read(&undo)?;
     let folder = Folder::of(&real)?;
+    // Windows replaces no file that is open or mapped, so that nothing of it is left here.
+    let restored = restored(&Replaceable { real: real.clone(), data, stamp }, &folder, &before)?;
     let forget = || {
         folder.remove_file(&undo)?;
         folder.sync()
     };
-    let before = Before::read(&undo)?;
-    let failed = |error| match error {
-        MapError::Io(source) => WriteError::io(&real, "reading it")(source),
-        MapError::NotAFile(found) => WriteError::refused(&real, format!("it is {found}")),
-    };
-    let mapped = map(&real).map_err(failed)?;
-    let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
-    let present = hash_of(&real)?;
-    // What is written and removed is in the folder that was opened.
+    let Some(new) = restored else { return forget() };
     folder.still_has(&real, stamp)?;
+    new.replace()?.sync()?;
+    forget().map_err(WriteError::afterwards)
+}
+
+/// The original of a file, on the disk without its name; `None` where the file is the original: a run
+/// was killed before it replaced it, or somebody has put it back.
+fn restored(
+    file: &Replaceable,
+    folder: &Arc<Folder>,
+    before: &Before,
+) -> Result<Option<NewFile>, WriteError> {
+    let real = &file.real;
+    let failed = |error| match error {
+        MapError::Io(source) => WriteError::io(real, "reading it")(source),
+        MapError::NotAFile(found) => WriteError::refused(real, format!("it is {found}")),
+    };
+    let mapped = map(real).map_err(failed)?;
+    let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+    let present = hash_of(real)?;
+    // What is written and removed is in the folder that was opened.
+    folder.still_has(real, file.stamp)?;
     if present == before.old {
-        // A run was killed before it replaced the file, or somebody has put the original back.
-        return forget();
+        return Ok(None);
     }
     let changed = "it is not what was written here: somebody has changed it since";
     if present != before.new {
-        return Err(WriteError::refused(&real, changed));
+        return Err(WriteError::refused(real, changed));
     }
-    let restored = before.restore(bytes, stamp).ok_or_else(|| damaged(&undo))?;
-    let content = Content::of(&restored, &real);
-    if hash_all(&content, &real)? != before.old {
-        return Err(damaged(&undo));
+    let damaged = || damaged(&undo_file(real));
+    let restored = before.restore(bytes, file.stamp).ok_or_else(damaged)?;
+    let content = Content::of(&restored, real);
+    if hash_all(&content, real)? != before.old {
+        return Err(damaged());
     }
     let permit = Permit::Exactly(while_written(before.mode));
-    let new = NewFile::create(&folder, &real, permit)?;
-    let new = new.fill(|file| content.write(file))?;
-    keep_attributes(&real, &new, &data, before.mode)?;
+    let new = NewFile::create(folder, real, permit)?.fill(|file| content.write(file))?;
+    keep_attributes(real, &new, &file.data, before.mode)?;
     let times = FileTimes::new().set_modified(before.modified);
-    new.file.set_times(times).map_err(WriteError::io(&real, "setting its time"))?;
-    folder.still_has(&real, stamp)?;
-    // Windows replaces no file that is open or mapped.
-    drop((content, mapped));
-    new.replace()?.sync()?;
-    forget().map_err(WriteError::afterwards)
+    new.file.set_times(times).map_err(WriteError::io(real, "setting its time"))?;
+    Ok(Some(new))
 }
 
 fn hash_all(content: &Content<'_>, path: &Path) -> Result<Hash, WriteError> {
