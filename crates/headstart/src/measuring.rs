@@ -8,7 +8,7 @@ use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::{Keep, MeasureRequest, Measured, ResumeRequest, RunFolder, Series, Stop};
 use model::{OutputTo, Results, Variant};
-use os::clock::TICKS_PER_SECOND;
+use os::clock::ticks_per_second;
 use os::launcher::Launcher;
 use std::path::Path;
 use std::process::ExitCode;
@@ -146,7 +146,7 @@ fn ticks(results: &Results, arguments: &OutputArgs) -> String {
     let several = results.variants.len() > 1;
     let lines = results.variants.iter().map(|variant| {
         let head = if several { format!("{}:\n", variant.name) } else { String::new() };
-        head + &report::ticks_lines(variant.summary.min_us, TICKS_PER_SECOND)
+        head + &report::ticks_lines(variant.summary.min_us, ticks_per_second())
     });
     format!("\n{}", lines.collect::<String>())
 }

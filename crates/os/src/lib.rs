@@ -4,7 +4,9 @@
 //! allowed here and each block gives its reason.
 #![allow(unsafe_code)]
 
+pub mod cpuid;
 mod error;
+mod pattern;
 pub mod phrases;
 
 #[cfg(target_os = "linux")]
