@@ -10,7 +10,7 @@ use std::time::SystemTime;
 const KEPT: usize = 100;
 
 /// A folder that does not exist yet, named after `program`, below the user's cache folder (XDG
-/// Base Directory Specification).
+/// Base Directory Specification; on Windows that for data of this machine).
 ///
 /// # Errors
 /// There is no such place.
@@ -28,10 +28,22 @@ fn runs() -> Option<PathBuf> {
 
 /// headstart's folder below the user's cache folder, whether it exists or not.
 pub fn cache() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("headstart"))
+    Some(caches()?.join("headstart"))
+}
+
+#[cfg(not(windows))]
+fn caches() -> Option<PathBuf> {
+    absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
+}
+
+#[cfg(windows)]
+fn caches() -> Option<PathBuf> {
+    absolute("LOCALAPPDATA")
+}
+
+/// The folder that a variable names.
+fn absolute(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Removes the oldest runs beyond [`KEPT`], and nothing that is not a run. What cannot be removed
@@ -92,6 +104,7 @@ mod tests {
             .collect();
         let elsewhere = tempfile::tempdir().unwrap();
         let precious = folder(elsewhere.path(), "ls-16-9", 0, Some("experiment.json"));
+        #[cfg(unix)]
         std::os::unix::fs::symlink(&precious, cache.path().join("ls-15-9")).unwrap();
         let foreign = [
             folder(cache.path(), "notes", 0, Some("experiment.json")),
@@ -103,7 +116,9 @@ mod tests {
         assert!(runs[..5].iter().all(|run| !run.exists()));
         assert!(runs[5..].iter().all(|run| run.exists()));
         assert!(foreign.iter().all(|folder| folder.exists()), "{foreign:?}");
-        assert!(precious.join("experiment.json").exists() && cache.path().join("ls-15-9").exists());
+        assert!(precious.join("experiment.json").exists());
+        #[cfg(unix)]
+        assert!(cache.path().join("ls-15-9").exists());
         assert!(cache.path().join("file-2024-1").exists());
     }
 }

@@ -8,7 +8,6 @@ use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
 use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const EXPERIMENT: &str = "experiment.json";
@@ -163,13 +162,26 @@ impl Samples for Option<RunFolder> {
     }
 }
 
+/// Whether the open file has no name any more.
+#[cfg(unix)]
+fn is_removed(open: &File, _path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    open.metadata().is_ok_and(|data| data.nlink() == 0)
+}
+
+/// Whether there is no file of this name any more.
+#[cfg(not(unix))]
+fn is_removed(_open: &File, path: &Path) -> bool {
+    !path.exists()
+}
+
 impl Samples for RunFolder {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
         let file = self.path.join(LAUNCHES);
         let mut line = serde_json::to_vec(sample).map_err(|error| full(&file, &error.into()))?;
         line.push(b'\n');
         // Of a file without a name nothing would be left.
-        if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
+        if is_removed(&self.launches, &file) {
             let problem = "it was removed during the run";
             return Err(LabError::folder(&file, problem, "start a new run, and keep its folder"));
         }

@@ -25,6 +25,7 @@ mod serve;
 mod source;
 mod still;
 mod tracee;
+mod unfollowed;
 mod usage;
 mod wake;
 mod wire;
@@ -48,6 +49,7 @@ pub use copies::{CopiesRequest, CopiesUntil, Held, HeldProcess};
 pub(in crate::linux) use ready::ReadyCondition;
 pub(crate) use schedule::set_policy;
 pub(crate) use source::{Source, Unwatched};
+pub use unfollowed::unfollowed;
 
 /// How the launcher process runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

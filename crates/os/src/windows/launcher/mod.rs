@@ -23,7 +23,7 @@ mod tests;
 
 use super::{LaunchError, interrupt};
 use job::Job;
-use model::{Command, Launch, Until};
+use model::{Command, Launch, Reading, Until};
 use prepared::Prepared;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -71,6 +71,12 @@ pub struct LaunchRecord {
 /// A prepared command of one launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(usize);
+
+/// Why launches of the command are not followed, as the figure that is missed.
+pub fn unfollowed(_command: &Command) -> Option<Reading<u64>> {
+    let reason = "headstart for Windows does not read memory that belongs to one process alone";
+    Some(Reading::unavailable(reason, ""))
+}
 
 /// Launches prepared commands, one at a time.
 pub struct Launcher {
@@ -152,8 +158,7 @@ impl Launcher {
         Ok(LaunchRecord { launch: Launch { left_running, ..made.launch }, ..made })
     }
 
-    /// [`Launcher::launch`]: launches are not followed here, and the memory that belongs to processes
-    /// alone is unavailable.
+    /// [`Launcher::launch`]: none is followed here, as [`unfollowed`] says.
     ///
     /// # Errors
     /// As there.

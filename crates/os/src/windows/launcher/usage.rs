@@ -22,13 +22,13 @@ pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) ->
         ending,
         user_us: time_us(accounts.map(|accounts| accounts.TotalUserTime)),
         system_us: time_us(accounts.map(|accounts| accounts.TotalKernelTime)),
-        private_kib: Some(unread("memory that belongs to one process alone")),
+        private_kib: None,
         peak_rss_kib: peak_kib.map_or_else(|| uncounted(wine, "memory"), Reading::Value),
         minor_faults: faults(wine),
         major_faults: faults(wine),
         read_bytes: match wine {
             true => uncounted(wine, "bytes read from storage"),
-            false => unread("bytes read from storage"),
+            false => Reading::unavailable("Windows does not count bytes read from storage", ""),
         },
         left_running: 0,
     }
@@ -50,11 +50,6 @@ fn uncounted<T>(wine: bool, what: &str) -> Reading<T> {
             Reading::unavailable(format!("Windows does not tell the {what} of the program"), "")
         }
     }
-}
-
-/// What the system is not asked for.
-fn unread<T>(what: &str) -> Reading<T> {
-    Reading::unavailable(format!("headstart for Windows does not read {what}"), "")
 }
 
 /// The largest working set of the process itself.
