@@ -67,6 +67,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
+    #[cfg(unix)]
     fn functions_are_those_of_nm_with_all_their_names() {
         let own = std::env::current_exe().unwrap();
         let table = function_table(&own).unwrap();

@@ -33,6 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn the_name_is_that_of_the_segment_and_no_other_text_of_the_file() {
         let own = std::env::current_exe().unwrap();
         let bytes = std::fs::read(&own).unwrap();
