@@ -78,13 +78,12 @@ impl FunctionStarts {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     /// The command's own test binary: symbols, unwind table and linkage table.
     #[test]
-    #[cfg(unix)]
     fn starts_are_those_of_nm() {
         let own = std::env::current_exe().unwrap();
         let found = function_starts(&own).unwrap();
@@ -107,7 +106,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn damaged_files_have_no_starts_and_do_no_harm() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for length in [64, 65, 1000, 5000] {

@@ -60,14 +60,13 @@ fn text<H: FileHeader>(file: &Elf<'_, H>) -> Option<Range<Va>> {
     Some(start..start.saturating_add(section.sh_size(file.endian).into()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::function_table;
     use model::Va;
     use std::collections::BTreeMap;
 
     #[test]
-    #[cfg(unix)]
     fn functions_are_those_of_nm_with_all_their_names() {
         let own = std::env::current_exe().unwrap();
         let table = function_table(&own).unwrap();

@@ -28,12 +28,11 @@ fn read<H: FileHeader<Endian = Endianness>>(
     }))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(unix)]
     fn the_name_is_that_of_the_segment_and_no_other_text_of_the_file() {
         let own = std::env::current_exe().unwrap();
         let bytes = std::fs::read(&own).unwrap();
