@@ -8,6 +8,7 @@
 
 mod asleep;
 pub mod cases;
+mod host;
 mod memory;
 pub mod oracles;
 pub mod packages;
@@ -112,11 +113,9 @@ pub fn compile(
 /// # Panics
 /// Where the folder cannot be written.
 pub fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
     let path = folder.join(name);
     write(&path, text.as_bytes());
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    host::make_executable(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     path
 }
 

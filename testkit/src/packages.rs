@@ -52,7 +52,7 @@ fn packages(tools: &[&'static Tool]) -> Vec<&'static str> {
 /// Words in front of a command that make it run as root: none for root itself, `sudo` where it
 /// can be used here. A password can be typed only at a terminal.
 fn become_root() -> Option<Vec<&'static str>> {
-    if rustix::process::geteuid().is_root() {
+    if crate::host::is_root() {
         return Some(Vec::new());
     }
     crate::find("sudo")?;

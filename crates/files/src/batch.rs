@@ -243,7 +243,7 @@ fn sync<'a>(files: impl Iterator<Item = &'a WaitingFile>) -> Result<(), WriteErr
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

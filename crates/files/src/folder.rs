@@ -186,7 +186,7 @@ fn start(name: &OsStr) -> String {
     name.get(..end).unwrap_or_default().to_owned()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

@@ -58,7 +58,7 @@ pub use policy::{
 };
 pub use real::real_path;
 pub use stamp::Stamp;
-pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
+pub use undo::{Replacement, UNDO, in_place, undo, undo_beside, undo_file};
 pub use write::{
     Permit, sync_folder_of, write_into, write_named, write_new, write_new_edited, write_over,
 };

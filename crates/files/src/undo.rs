@@ -39,15 +39,40 @@ pub fn undo_file(path: &Path) -> PathBuf {
 /// It is not such a file, has changed since it was read, was rewritten before, or the system
 /// refuses; it is as before then.
 pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, WriteError> {
-    let _locked = Locked::folders_of([path], |_| {});
-    let writers = Writers::default();
-    let waiting = |file| Ok(WaitingFile::Open(file));
-    let prepared = Prepared::of(path, edited, &writers, Folder::of, waiting)?;
-    let (folder, undo) = (prepared.folder.clone(), prepared.undo.clone());
-    folder.sync()?;
-    prepared.replace()?;
-    folder.sync().map_err(WriteError::afterwards)?;
-    Ok(undo)
+    Replacement::prepare(path, edited)?.finish()
+}
+
+/// The rewritten version of a file, written and not yet in its place. Whoever has the file open or
+/// mapped lets go of it before that, as Windows replaces no such file.
+#[derive(Debug)]
+pub struct Replacement {
+    prepared: Prepared,
+    _locked: Locked,
+}
+
+impl Replacement {
+    /// Writes the new version and the undo file, which goes again with this value.
+    ///
+    /// # Errors
+    /// As [`in_place`].
+    pub fn prepare(path: &Path, edited: &Edited<'_>) -> Result<Replacement, WriteError> {
+        let locked = Locked::folders_of([path], |_| {});
+        let waiting = |file| Ok(WaitingFile::Open(file));
+        let prepared = Prepared::of(path, edited, &Writers::default(), Folder::of, waiting)?;
+        Ok(Replacement { prepared, _locked: locked })
+    }
+
+    /// Puts it in its place, as [`in_place`] does.
+    ///
+    /// # Errors
+    /// As [`in_place`].
+    pub fn finish(self) -> Result<PathBuf, WriteError> {
+        let (folder, undo) = (self.prepared.folder.clone(), self.prepared.undo.clone());
+        folder.sync()?;
+        self.prepared.replace()?;
+        folder.sync().map_err(WriteError::afterwards)?;
+        Ok(undo)
+    }
 }
 
 /// The rewritten version of a file, on the disk without a name, and its undo file. That goes with

@@ -127,7 +127,7 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

@@ -1,12 +1,19 @@
 //! Command lines that work as they stand, for `--help`. A test runs each block in an empty folder.
 
+#[cfg(windows)]
+mod windows;
+
 /// Command lines of `headstart --help`, and what they do.
+#[cfg(not(windows))]
 pub const FIRST: [(&str, &str); 4] = [
     ("measure git --version", "how long git takes to start"),
     ("compare 'git --version' 'python3 --version'", "which of the two starts faster"),
     ("explain git --version", "where the time goes"),
     ("optimize --out git-fast -- git --version", "leaves the fastest verified form in git-fast/"),
 ];
+
+#[cfg(windows)]
+pub use windows::FIRST;
 
 /// A program, in the shell's words.
 const SOURCE: &str = "echo 'void f(void) {} int main(void) { f(); return 0; }' > p.c";
@@ -57,6 +64,10 @@ fn of_cache(verb: &str) -> &'static [&'static str] {
 
 /// The lines of a verb, in the order in which they are to be typed; `word` is that of its group.
 pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
+    #[cfg(windows)]
+    if let Some(lines) = windows::of_verb(verb) {
+        return lines;
+    }
     match verb {
         _ if word == "order" => of_order(verb),
         _ if word == "cache" => of_cache(verb),

@@ -18,6 +18,7 @@ use files::WriteError;
 use image::ImageError;
 use loader::GraphError;
 use os::LaunchError;
+use rewrite::ElfRewriteError;
 use std::error::Error;
 use std::process::ExitCode;
 use workload::WorkloadError;
@@ -77,6 +78,7 @@ const KNOWN: &[AsKnown] = &[
     as_known::<ImageError>,
     as_known::<WriteError>,
     as_known::<DatabaseError>,
+    as_known::<ElfRewriteError>,
 ];
 #[cfg(target_os = "linux")]
 const OF_LAUNCHES: &[AsKnown] = launches::KNOWN;

@@ -62,6 +62,23 @@ pub fn find(named: &[PathBuf]) -> Vec<Found> {
     }
 }
 
+/// The files that were named, and in the place of a pattern the files that fit it, in order of names:
+/// the shells of Windows leave patterns to programs. What is neither is left as it is.
+pub fn named_or_fitting(named: &[PathBuf]) -> Vec<PathBuf> {
+    let expanded = |path: &PathBuf| match path.symlink_metadata() {
+        Ok(_) => vec![path.clone()],
+        Err(_) => fitting_files(path),
+    };
+    named.iter().flat_map(expanded).collect()
+}
+
+fn fitting_files(path: &Path) -> Vec<PathBuf> {
+    let found = fitting(path).unwrap_or_default().into_iter();
+    let files = found.filter(|found| found.kind.as_ref().is_ok_and(FileType::is_file));
+    let files: Vec<PathBuf> = files.map(|found| found.path).collect();
+    if files.is_empty() { vec![path.to_owned()] } else { files }
+}
+
 fn expand(path: &Path) -> Vec<Found> {
     let found = Found::named(path.to_owned());
     match &found.kind {
@@ -76,8 +93,11 @@ fn expand(path: &Path) -> Vec<Found> {
 /// The files that fit a pattern; `None` where the path is none.
 fn fitting(pattern: &Path) -> Option<Vec<Found>> {
     let text = pattern.to_str().filter(|text| text.contains(['*', '?', '[']))?;
-    let options =
-        glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::new() };
+    let options = glob::MatchOptions {
+        case_sensitive: !cfg!(windows),
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::new()
+    };
     let paths = match glob::glob_with(text, options) {
         Ok(paths) => paths,
         Err(error) => {

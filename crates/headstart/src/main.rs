@@ -19,7 +19,6 @@ mod programs;
 mod progress;
 mod refusals;
 mod rewritten;
-#[cfg(target_os = "linux")]
 mod rewritten_elf;
 #[cfg(target_os = "linux")]
 mod spared;

@@ -86,7 +86,7 @@ pub const GROUPS: &[Group] = &[
         word: None,
         verbs: &[
             linux!("bundle", bundle, "merge a program and its libraries into one file"),
-            linux!("verify", verify, "check whether what headstart made is still right"),
+            verb!("verify", verify, "check whether what headstart made is still right"),
             linux!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
             linux!("warm", warm, "read a bundle into memory in large pages, for faster starts"),
         ],
@@ -167,9 +167,9 @@ pub const GROUPS: &[Group] = &[
         word: Some(("elf", "Change one property of an ELF program or library")),
         verbs: &[
             linux!("selfbind", selfbind, "bind libraries to their own symbols, without look-ups"),
-            linux!("order-needed", order_needed, "list libraries so that symbols are found sooner"),
-            linux!("no-pie", no_pie, "put a program at a fixed address: no relative relocations"),
-            linux!("relr", relr, "pack relative relocations"),
+            verb!("order-needed", order_needed, "list libraries so that symbols are found sooner"),
+            verb!("no-pie", no_pie, "put a program at a fixed address: no relative relocations"),
+            verb!("relr", relr, "pack relative relocations"),
         ],
     },
     Group {
@@ -217,7 +217,7 @@ fn build(wanted: impl Fn(&str) -> bool) -> Command {
             "Finds out where a program's start-up time goes, makes it start faster, and proves it.",
         )
         .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n{options}")
-        .override_usage("headstart [cache|elf|order|pe] COMMAND [OPTIONS] …")
+        .override_usage(format!("headstart [{}] COMMAND [OPTIONS] …", words().join("|")))
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100);
@@ -310,6 +310,19 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
 
 fn group(word: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.word.is_some_and(|(name, _)| name == word))
+}
+
+/// The words of groups, in order of the alphabet.
+fn words() -> Vec<&'static str> {
+    let here = GROUPS.iter().filter(|group| group.verbs.iter().any(|verb| verb.is_here));
+    let mut words: Vec<&str> = here.filter_map(|group| Some(group.word?.0)).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Whether the build for this host has this verb, which is typed without a word in front.
+pub fn is_here(name: &str) -> bool {
+    without_word().iter().any(|verb| verb.name == name && verb.is_here)
 }
 
 fn without_word() -> Vec<&'static Verb> {

@@ -78,7 +78,7 @@ impl FunctionStarts {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

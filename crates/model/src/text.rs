@@ -174,6 +174,6 @@ mod tests {
         for ordinary in ["/usr/bin/git", "caf\u{e9}", "\u{1f600} \u{fffd}"] {
             assert_eq!(text(ordinary), ordinary);
         }
-        assert_eq!(text(of_bytes(b"caf\xe9".to_vec())), "caf\u{efe9}");
+        assert_eq!(text_of(b"caf\xe9"), "caf\u{efe9}");
     }
 }

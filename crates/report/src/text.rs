@@ -166,8 +166,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_are_shown_by_number() {
-        use std::os::unix::ffi::OsStrExt;
-        let name = model::text::text(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+        let name = model::text::text_of(b"caf\xe9");
         assert_eq!(printable(&name), r"caf\xe9");
     }
 

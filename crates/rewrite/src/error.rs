@@ -160,7 +160,7 @@ pub(crate) fn refuse(path: &Path) -> Result<(), ElfRewriteError> {
     if let Some(what) = privilege(path).map(Privilege::name) {
         return Err(ElfRewriteError::Privileged { path: path.to_owned(), what });
     }
-    match bundle::is_already(&Loadable::open(path)?) {
+    match crate::already::is_bundle(&Loadable::open(path)?) {
         Some(reason) => Err(ElfRewriteError::NothingToGain { path: path.to_owned(), reason }),
         None => Ok(()),
     }

@@ -1,10 +1,10 @@
 //! One file rewritten, as a new file or in its own place.
 
+use crate::already;
 use crate::origin::{self, MovedCopy};
 use crate::{Declined, ElfRewriteError};
-use files::Edited;
+use files::{Edited, Replacement};
 use image::elf::Loadable;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Where the result is written to.
@@ -50,13 +50,16 @@ pub fn file<T>(
     change: impl for<'a> FnOnce(&'a Loadable, Option<&Path>) -> Result<Rewritten<'a, T>, Declined>,
 ) -> Result<WrittenImage<T>, ElfRewriteError> {
     let image = Loadable::open(file)?;
-    if let Some(reason) = bundle::is_already(&image) {
+    if let Some(reason) = already::is_bundle(&image) {
         return Err(ElfRewriteError::declined(file)(Declined(reason)));
     }
     let WriteTo::New(path) = target else {
         let Rewritten { edited, counts, notes } =
             change(&image, None).map_err(ElfRewriteError::declined(file))?;
-        let undo = Some(files::in_place(file, &edited)?);
+        let replacement = Replacement::prepare(file, &edited)?;
+        drop(edited);
+        drop(image);
+        let undo = Some(replacement.finish()?);
         return Ok(WrittenImage { counts, notes, moved: None, undo });
     };
     origin::refuse_parting(file, path)?;
@@ -65,7 +68,7 @@ pub fn file<T>(
         change(&image, folder.as_deref()).map_err(ElfRewriteError::declined(file))?;
     let graph = loader::load(file, &loader::Environment::own()).ok();
     let moved = MovedCopy::of(&image, graph.as_ref(), file, path);
-    let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
+    let mode = file.metadata().map_or(0o755, |data| files::mode(&data) & 0o777);
     files::write_new_edited(path, &edited, file, mode)?;
     Ok(WrittenImage { counts, notes, moved, undo: None })
 }

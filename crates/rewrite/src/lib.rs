@@ -11,6 +11,7 @@
 //! Each works on the image alone or on a simulated launch, and none touches an original unless it
 //! is told to ([`WriteTo::InPlace`]).
 
+mod already;
 mod error;
 mod file;
 pub mod no_pie;
@@ -18,6 +19,7 @@ pub mod order_needed;
 mod origin;
 pub mod relr;
 mod same_launch;
+#[cfg(target_os = "linux")]
 pub mod selfbind;
 mod unpublished;
 

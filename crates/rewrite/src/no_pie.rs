@@ -10,8 +10,6 @@ use image::elf::loadable::Relocation;
 use image::elf::spec;
 use image::elf::{Loadable, instrumented};
 use model::Va;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// Bases are chosen between these: above what 32-bit pointers reach, below where kernels put
@@ -52,14 +50,9 @@ pub fn base(image: &Loadable, random: u64) -> u64 {
     LOWEST.next_multiple_of(alignment) + random % ((HIGHEST - LOWEST) / alignment) * alignment
 }
 
-/// A random number of the kernel's.
-///
-/// # Errors
-/// There is no /dev/urandom.
-pub fn random() -> std::io::Result<u64> {
-    let mut bytes = [0; 8];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
+/// A random number that nobody can guess, as the system's own seed it.
+pub fn random() -> u64 {
+    rand::random()
 }
 
 /// Programs that may do more than their users keep their random addresses.

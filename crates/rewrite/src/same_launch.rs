@@ -5,7 +5,6 @@ use image::elf::Loadable;
 use loader::{Binding, Environment, Graph, GraphError, Relocated};
 use model::{ModuleId, SymbolIndex, SymbolRef};
 use std::collections::{HashMap, HashSet};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A program as the loader would have it.
@@ -127,10 +126,10 @@ pub fn symbol_name(image: &Loadable, symbol: SymbolIndex) -> String {
 /// # Errors
 /// The first name that no module is asked for by.
 pub fn versions_have_files(graph: &Graph) -> Result<(), LaunchChanged> {
-    let bytes_of = |name: &String| model::text::name(name).as_bytes().to_vec();
+    let bytes_of = |name: &String| model::text::bytes_of(name);
     let asked = graph.modules.iter().flat_map(|module| module.image.needed.iter());
     let mut known: HashSet<Vec<u8>> = asked.map(bytes_of).collect();
-    known.extend(graph.modules.iter().map(|m| m.path.as_os_str().as_bytes().to_vec()));
+    known.extend(graph.modules.iter().map(|m| m.path.as_os_str().as_encoded_bytes().to_vec()));
     // The loader has its own name from the start.
     let interpreter = graph.modules.iter().find(|module| module.path == graph.interpreter);
     known.extend(interpreter.and_then(|module| module.image.soname.clone()).as_ref().map(bytes_of));

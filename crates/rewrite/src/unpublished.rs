@@ -36,6 +36,7 @@ impl UnpublishedFile {
         files::write_into(draft.file(), edited, original).map_err(&failed)?;
         let mode = fs::metadata(original).map_err(ElfRewriteError::unread(original))?.permissions();
         draft.file().set_permissions(mode).map_err(&failed)?;
+        draft.file().sync_all().map_err(&failed)?;
         // It is simulated and started by its path.
         let draft = draft.read_only().map_err(|error| failed(error.into()))?;
         Ok(UnpublishedFile { path: draft.path(), draft, target: target.to_owned() })
@@ -52,7 +53,6 @@ impl UnpublishedFile {
     /// The disk is full, or there is such a file already.
     pub fn publish(self) -> Result<(), ElfRewriteError> {
         let failed = ElfRewriteError::io(&self.target);
-        self.draft.file().sync_all().map_err(&failed)?;
         self.draft.name().map_err(|error| failed(error.into()))
     }
 }

@@ -24,7 +24,7 @@ impl Link<'_> {
         let target = self.folder.join(&image.file);
         target.parent().map(create).unwrap_or_default();
         let made = match image.kind {
-            Kind::Alias(to) => match std::os::unix::fs::symlink(to, &target) {
+            Kind::Alias(to) => match crate::host::link(to, &target) {
                 // Of an earlier build in the same folder.
                 Err(why) if why.kind() == ErrorKind::AlreadyExists => Ok(()),
                 made => made,

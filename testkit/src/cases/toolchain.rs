@@ -87,7 +87,7 @@ impl Toolchain {
             (Compiler::Gcc, Linker::Mold) => drop(command.arg("-fuse-ld=mold")),
             (Compiler::Gcc, Linker::Lld) => {
                 // A second image of the same build finds it in place.
-                let _ = std::os::unix::fs::symlink(&path, aside.join("ld.lld"));
+                let _ = crate::host::link(&path, aside.join("ld.lld"));
                 let mut folder = std::ffi::OsString::from("-B");
                 folder.push(aside);
                 command.arg(folder).arg("-fuse-ld=lld");

@@ -70,7 +70,7 @@ impl Wine {
         let links = || -> std::io::Result<()> {
             for entry in std::fs::read_dir(&libraries)? {
                 let entry = entry?;
-                std::os::unix::fs::symlink(entry.path(), system.join(entry.file_name()))?;
+                crate::host::link(entry.path(), system.join(entry.file_name()))?;
             }
             Ok(())
         };

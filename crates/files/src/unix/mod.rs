@@ -2,6 +2,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod descriptors;
+mod draft;
 pub(crate) mod folder;
 pub(crate) mod kind;
 pub(crate) mod lock;

@@ -68,11 +68,6 @@ impl OpenFolder {
         options.read(true).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE).open(self.path.join(name))
     }
 
-    /// The same, open for writing as well.
-    pub(crate) fn write(&self, name: &OsStr) -> io::Result<File> {
-        OpenOptions::new().read(true).write(true).open(self.path.join(name))
-    }
-
     /// Windows has no files without names.
     pub(crate) fn nameless(&self, _mode: u32) -> io::Result<Option<File>> {
         Ok(None)
@@ -81,11 +76,6 @@ impl OpenFolder {
     /// No file is without a name.
     pub(crate) fn name(&self, _file: &File, _name: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Gives a file a second name, which nothing may have.
-    pub(crate) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        std::fs::hard_link(self.path.join(from), self.path.join(to))
     }
 
     /// Gives a file another name, in the place of what has it.

@@ -11,3 +11,4 @@ pub(crate) mod policy;
 pub(crate) mod position;
 pub(crate) mod reasons;
 pub(crate) mod stamp;
+mod wine;

@@ -2,6 +2,7 @@
 //! rewriting keeps.
 
 use super::attributes::{copy_access_list, copy_marks, copy_streams};
+use super::wine;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
@@ -38,7 +39,10 @@ pub(crate) fn keep(
     _mode: u32,
 ) -> io::Result<()> {
     copy_streams(real, path)?;
-    copy_access_list(&File::open(real)?, new)?;
+    // Of Wine's, which it makes of modes, other modes would be made.
+    if !wine::is_here() {
+        copy_access_list(&File::open(real)?, new)?;
+    }
     copy_marks(data, path)?;
     new.sync_all()
 }

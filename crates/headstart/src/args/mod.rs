@@ -4,10 +4,12 @@ mod choices;
 #[cfg(target_os = "linux")]
 mod launches;
 mod rewriting;
+mod rewriting_elf;
 mod workload;
 
 pub use choices::{address, choice, format};
 #[cfg(target_os = "linux")]
 pub use launches::*;
 pub use rewriting::DllArgs;
+pub use rewriting_elf::RewriteArgs;
 pub use workload::PietrekSize;

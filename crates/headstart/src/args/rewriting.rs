@@ -1,5 +1,6 @@
 //! Which PE files to rewrite, and where to.
 
+use crate::find;
 use clap::{ArgGroup, Args};
 use dlls::ordinal::{RECORD, Record};
 use dlls::rewrite::{Destination, RewriteMode, RewriteRequest};
@@ -40,10 +41,10 @@ pub struct DllArgs {
 impl DllArgs {
     /// The files that are named, but for headstart's own among them, which `*` matches too.
     pub fn files(&self) -> Vec<PathBuf> {
-        let others = self.files.iter().filter(|file| !is_own(file));
-        let others: Vec<PathBuf> = others.cloned().collect();
+        let files = find::named_or_fitting(&self.files);
+        let others: Vec<PathBuf> = files.iter().filter(|file| !is_own(file)).cloned().collect();
         // Where there is nothing else, what it is will be said.
-        if others.is_empty() { self.files.clone() } else { others }
+        if others.is_empty() { files } else { others }
     }
 
     /// The same as data.

@@ -3,6 +3,7 @@
 use crate::args::{PietrekSize, choice, format};
 use crate::exit::Usage;
 use crate::output;
+use crate::verbs;
 use anyhow::Result;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -211,13 +212,7 @@ fn json(common: &CommonArgs, written: &Written, counts: Counts) -> Result<String
 }
 
 fn text(common: &CommonArgs, written: &Written, counts: Counts) -> String {
-    let program = output::quoted(&written.program);
-    let next = if common.source {
-        format!("sh {program}")
-    } else {
-        let wine = if program.ends_with(".exe") { "wine " } else { "" };
-        format!("headstart measure {wine}{program}")
-    };
+    let next = next_step(common, &output::quoted(&written.program));
     format!(
         "{}: {}, {}\n{}, {}, {}\nnext: {next}\n",
         common.out.display(),
@@ -227,6 +222,17 @@ fn text(common: &CommonArgs, written: &Written, counts: Counts) -> String {
         figures::plural(counts.imports, "import", "imports"),
         figures::plural(counts.exports, "export", "exports"),
     )
+}
+
+/// What to type next.
+fn next_step(common: &CommonArgs, program: &str) -> String {
+    match (common.source, program.ends_with(".exe")) {
+        (true, _) => format!("sh {program}"),
+        (false, true) if cfg!(not(windows)) => format!("headstart measure wine {program}"),
+        (false, false) if cfg!(windows) => format!("headstart inspect {program}"),
+        (false, _) if verbs::is_here("measure") => format!("headstart measure {program}"),
+        (false, _) => program.to_owned(),
+    }
 }
 
 impl PietrekArgs {

@@ -34,11 +34,9 @@ pub mod list;
 pub mod load;
 #[cfg(target_os = "linux")]
 pub mod measure;
-#[cfg(target_os = "linux")]
 pub mod no_pie;
 #[cfg(target_os = "linux")]
 pub mod optimize;
-#[cfg(target_os = "linux")]
 pub mod order_needed;
 #[cfg(target_os = "linux")]
 pub mod order_try;
@@ -55,7 +53,6 @@ pub mod realign;
 pub mod rebase;
 #[cfg(target_os = "linux")]
 pub mod record;
-#[cfg(target_os = "linux")]
 pub mod relr;
 #[cfg(target_os = "linux")]
 pub mod remove;
@@ -74,7 +71,6 @@ pub mod survey;
 #[cfg(target_os = "linux")]
 pub mod trace;
 pub mod unbind;
-#[cfg(target_os = "linux")]
 pub mod verify;
 #[cfg(target_os = "linux")]
 pub mod warm;

@@ -2,7 +2,7 @@
 
 use crate::args::{RewriteArgs, address};
 use crate::rewritten_elf;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use model::figures;
 use rewrite::no_pie;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten_elf::restore(target);
     }
-    let random = no_pie::random().context("/dev/urandom gives no random address")?;
+    let random = no_pie::random();
     let written = rewrite::file(&target.file, target.target(), |image, origin| {
         no_pie::refuse_privileged(files::privilege(&target.file))?;
         let base = arguments.base.unwrap_or_else(|| no_pie::base(image, random));

@@ -1,17 +1,16 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
+#[cfg(target_os = "linux")]
+mod made;
+#[cfg(target_os = "linux")]
 mod toolchain;
 
-use crate::commands::bundle_again;
 use crate::exit::{self, FileError, Usage};
 use crate::output;
-use crate::phrases::VIEW_WORDS;
 use crate::refusals;
 use anyhow::Result;
-use bundle::BundleError;
 use dlls::ordinal::{RECORD, Verification};
-use model::{FileKind, quoted};
-use optimize::keep::{self, FolderVerification, NextStep};
+use model::FileKind;
 use report::Style;
 use report::style::Tint;
 use std::ffi::OsStr;
@@ -44,51 +43,29 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.folder.join(RECORD).exists() {
         return ordinals(arguments);
     }
-    let unread = |source| BundleError::Io { path: arguments.folder.clone(), source };
-    let folder = std::path::absolute(&arguments.folder).map_err(unread)?;
-    if folder.metadata().is_ok_and(|data| !data.is_dir()) {
-        let text = format!("{} is a file; name the folder that it is in", folder.display());
+    if arguments.folder.metadata().is_ok_and(|data| !data.is_dir()) {
+        let path = std::path::absolute(&arguments.folder);
+        let path = path.unwrap_or_else(|_| arguments.folder.clone());
+        let text = format!("{} is a file; name the folder that it is in", path.display());
         return Err(Usage(text).into());
     }
-    if bundle::is_toolchain(&folder) {
-        return toolchain::run(&folder, arguments.json);
-    }
-    expect_record(&arguments.folder)?;
-    let FolderVerification { mut found, next } = keep::verify(&folder)?;
-    let next = next.as_ref().map(remedy);
-    found.remedy = match (found.remedy, next) {
-        (Some(begun), Some(next)) => Some(format!("{begun}: {next}")),
-        (begun, next) => begun.or(next),
-    };
-    output::print_either(arguments.json, &found, |style| {
-        report::bundle::verified(&found, &VIEW_WORDS, style)
-    })?;
-    Ok(code(found.current && found.used))
+    other_than_set(arguments)
 }
 
-fn remedy(next: &NextStep) -> String {
-    match next {
-        NextStep::MendOnly => "Fix that; the files are as they were made.".to_owned(),
-        NextStep::PutBack { program, folder } => format!(
-            "Put the original back in the place of {}, or remove {}.",
-            quoted(program),
-            quoted(folder)
-        ),
-        NextStep::BundleAgain(again) => bundle_again::command(again),
-        NextStep::OptimizeAgain { command, without_aslr, cold } => {
-            let allow = if *without_aslr { "--allow no-aslr " } else { "" };
-            let cold = if *cold { "--cold " } else { "" };
-            format!(
-                "Make it again in a new folder, with the other options that it had: headstart \
-                 optimize {allow}{cold}--out NEW -- {command}"
-            )
-        }
-        NextStep::SelfBindAgain { program } => format!(
-            "Make it again in a new folder, with the options that it had: headstart elf selfbind \
-             --out NEW {}",
-            quoted(program)
-        ),
-    }
+/// What is made of programs on Linux.
+#[cfg(target_os = "linux")]
+fn other_than_set(arguments: &Arguments) -> Result<ExitCode> {
+    made::run(arguments)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn other_than_set(arguments: &Arguments) -> Result<ExitCode> {
+    expect_record(&arguments.folder)?;
+    let path = arguments.folder.display().to_string();
+    let source = std::io::Error::other(format!("there is no {RECORD} in it"));
+    let remedy = "headstart for Windows verifies sets of DLLs that headstart pe ordinal has converted; \
+                  verify bundles and optimized programs on Linux";
+    Err(FileError { path, source, remedy }.into())
 }
 
 /// Says what is missing where a folder has nothing that could be verified but files whose imports

@@ -5,7 +5,9 @@ use dlls::rebase::DatabaseError;
 use files::{WriteAdvice, WriteError};
 use image::ImageError;
 use loader::GraphError;
+use model::quoted;
 use os::{FailureKind, LaunchError};
+use rewrite::ElfRewriteError;
 use workload::{Size, Unsupported, WorkloadError};
 
 /// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
@@ -87,6 +89,34 @@ fn supported(unsupported: Unsupported) -> &'static str {
         Unsupported::OrdinalsInElf => "use --by name, or --format pe",
         Unsupported::ElfProcessor => "omit --arch, or use --format pe",
         Unsupported::DawsonProcessor => "use --arch x86_64",
+    }
+}
+
+impl Known for ElfRewriteError {
+    fn code(&self) -> u8 {
+        match self {
+            ElfRewriteError::Graph { source } => source.code(),
+            ElfRewriteError::Declined { .. }
+            | ElfRewriteError::NothingToGain { .. }
+            | ElfRewriteError::Edit { .. }
+            | ElfRewriteError::Parted { .. }
+            | ElfRewriteError::Privileged { .. }
+            | ElfRewriteError::Changed { .. } => NO,
+            ElfRewriteError::Image(error) => error.code(),
+            ElfRewriteError::Apply(_) | ElfRewriteError::Io { .. } => FILES,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            ElfRewriteError::Parted { beside, .. } => format!(
+                "{self}; write the copy beside the original (--out {}), or make a bundle, which \
+                 keeps the original's path (headstart bundle)",
+                quoted(beside)
+            ),
+            ElfRewriteError::Apply(error) => error.words(),
+            _ => self.to_string(),
+        }
     }
 }
 

@@ -79,6 +79,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn other_files_are_no_bundles() {
         assert_eq!(merged_in(b"#!/bin/sh\n"), None);
         let own = std::env::current_exe().unwrap();

@@ -28,7 +28,7 @@ fn read<H: FileHeader<Endian = Endianness>>(
     }))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

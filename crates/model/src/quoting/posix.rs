@@ -116,6 +116,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_shell_reads_a_quoted_path_as_it_is() {
         let paths: [&[u8]; 5] =
             [b"/a b", b"/it's\n\xff1\\n", b"/\xc3\xa4'\xfe", b"/plain", b"a\tb\xc2\x851"];

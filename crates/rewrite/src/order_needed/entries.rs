@@ -7,7 +7,6 @@ use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use loader::{Graph, origin};
 use model::{ModuleId, text};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Makes `edit`, of the program, ask for its libraries as planned. `folder`: what $ORIGIN in the
@@ -54,8 +53,8 @@ fn rename(
     let files: Vec<_> = versions.filter_map(|version| version.library.as_deref()).collect();
     let path = text::name(path);
     let names = names.iter().map(|name| text::name(name));
-    for name in names.filter(|name| files.contains(&name.as_bytes())) {
-        edit.rename_version_file(name.as_bytes(), path.as_bytes())?;
+    for name in names.filter(|name| files.contains(&name.as_encoded_bytes())) {
+        edit.rename_version_file(name.as_encoded_bytes(), path.as_encoded_bytes())?;
     }
     Ok(())
 }

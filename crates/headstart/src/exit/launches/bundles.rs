@@ -4,10 +4,8 @@ use crate::exit::{
     FILES, HEADSTART_FAILED, Known, NO, NOT_PERMITTED, NOT_STARTED, PROGRAM_FAILED, USAGE,
 };
 use bundle::{BundleAdvice, BundleError, DeclineReason};
-use model::quoted;
 use optimize::{BuildRemedy, OptimizeError};
 use os::wine::WineError;
-use rewrite::ElfRewriteError;
 use sharing::SharingError;
 
 impl Known for WineError {
@@ -91,34 +89,6 @@ fn in_words(advice: &BundleAdvice) -> String {
         BundleAdvice::Learn => "name a launch that opens what it needs: --learn -- COMMAND",
     };
     words.to_owned()
-}
-
-impl Known for ElfRewriteError {
-    fn code(&self) -> u8 {
-        match self {
-            ElfRewriteError::Graph { source } => source.code(),
-            ElfRewriteError::Declined { .. }
-            | ElfRewriteError::NothingToGain { .. }
-            | ElfRewriteError::Edit { .. }
-            | ElfRewriteError::Parted { .. }
-            | ElfRewriteError::Privileged { .. }
-            | ElfRewriteError::Changed { .. } => NO,
-            ElfRewriteError::Image(error) => error.code(),
-            ElfRewriteError::Apply(_) | ElfRewriteError::Io { .. } => FILES,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            ElfRewriteError::Parted { beside, .. } => format!(
-                "{self}; write the copy beside the original (--out {}), or make a bundle, which \
-                 keeps the original's path (headstart bundle)",
-                quoted(beside)
-            ),
-            ElfRewriteError::Apply(error) => error.words(),
-            _ => self.to_string(),
-        }
-    }
 }
 
 impl Known for OptimizeError {

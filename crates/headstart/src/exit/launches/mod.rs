@@ -24,7 +24,6 @@ use ordering::windows::WindowsLaunchError;
 use os::wine::WineError;
 use prefetch::launchers::InstallError;
 use prefetch::store::StoreError;
-use rewrite::ElfRewriteError;
 use sharing::SharingError;
 
 /// A program failed.
@@ -48,7 +47,6 @@ pub(super) const KNOWN: &[AsKnown] = &[
     as_known::<PietrekError>,
     as_known::<WineError>,
     as_known::<BundleError>,
-    as_known::<ElfRewriteError>,
     as_known::<OptimizeError>,
     as_known::<TraceReadError>,
     as_known::<UftraceError>,

@@ -1,0 +1,53 @@
+//! Command lines for Windows, where those for Linux would not work.
+
+/// Command lines of `headstart --help`, and what they do.
+pub const FIRST: [(&str, &str); 4] = [
+    ("generate pietrek --format pe --out dlls", "a program with ten DLLs to try things on"),
+    ("pe survey dlls", "what the DLLs of a folder do to each other"),
+    (r"pe hints --out mended dlls\*", "repairs import hints, and writes the files to mended"),
+    (r"inspect dlls\LoadTimeTest.exe", "what stands in a program"),
+];
+
+/// Something to work on.
+const DLLS: &str = "headstart generate pietrek --format pe --out dlls";
+
+/// The lines of a verb, in the order in which they are to be typed.
+pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
+    Some(match verb {
+        "inspect" => &[
+            DLLS,
+            r"headstart inspect dlls\LoadTimeTest.exe",
+            r"headstart inspect --json dlls\LoadTimeTest.exe",
+        ],
+        "identify" => &[DLLS, "headstart identify dlls", r"headstart identify --is pe dlls\*.dll"],
+        "simulate" => {
+            &["headstart generate shape chain --n 3 --out chain", r"headstart simulate chain\main"]
+        }
+        "generate" => &[DLLS, r"headstart inspect dlls\LoadTimeDLL_1.dll"],
+        "rebase" => &[DLLS, r"headstart pe rebase --out rebased dlls\*.dll"],
+        "bind" => &[
+            DLLS,
+            r"headstart pe rebase --out rebased dlls\*.dll dlls\*.exe",
+            r"headstart pe bind --out bound rebased\*",
+        ],
+        "unbind" => &[
+            DLLS,
+            r"headstart pe bind --out bound dlls\*.dll dlls\*.exe",
+            r"headstart pe unbind --out unbound bound\*",
+        ],
+        "hints" => &[
+            "headstart generate pietrek --format pe --hints zero --out dlls",
+            r"headstart pe hints --out mended dlls\*.exe dlls\*.dll",
+        ],
+        "ordinal" | "verify" => {
+            &[DLLS, r"headstart pe ordinal --out by-ordinal dlls\*", "headstart verify by-ordinal"]
+        }
+        "realign" => &[DLLS, r"headstart pe realign --out aligned dlls\*.dll"],
+        "flags" => &[
+            DLLS,
+            r"headstart pe flags dlls\*.exe",
+            r"headstart pe flags --set nxcompat --out set dlls\*.exe",
+        ],
+        _ => return None,
+    })
+}
