@@ -2,11 +2,14 @@
 //! launch, appended the moment the launch is over. Killing headstart loses nothing but the
 //! launch under way.
 
+mod lock;
+
 use crate::{FolderRemedy, LabError, Series};
-use files::{Lock, Permit, WriteError};
+use files::{Permit, WriteError};
+use lock::{RunLock, is_removed};
 use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
 use serde::Serialize;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +18,9 @@ const LAUNCHES: &str = "launches.jsonl";
 const PERMIT: Permit = Permit::Created(0o666);
 /// Name of the explanation that is added to a run.
 pub const EXPLANATION: &str = "explanation.json";
+
+/// What belongs to a run of the sizes of a sweep.
+pub const SWEEP_PLAN: &str = "sweep.json";
 
 /// Where samples go as they are made.
 pub trait Samples {
@@ -33,7 +39,7 @@ impl Samples for Vec<Sample> {
 pub struct RunFolder {
     path: PathBuf,
     launches: File,
-    _lock: Option<Lock>,
+    lock: Option<RunLock>,
 }
 
 impl RunFolder {
@@ -128,10 +134,13 @@ impl RunFolder {
 
     /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
     pub fn discard(self) {
+        let RunFolder { path, launches, lock } = self;
+        // Windows removes no file that is locked.
+        drop((launches, lock));
         // What cannot be removed is only untidy.
-        let _ = fs::remove_file(self.path.join(EXPERIMENT));
-        let _ = fs::remove_file(self.path.join(LAUNCHES));
-        let _ = fs::remove_dir(&self.path);
+        let _ = fs::remove_file(path.join(EXPERIMENT));
+        let _ = fs::remove_file(path.join(LAUNCHES));
+        let _ = fs::remove_dir(&path);
     }
 
     fn open_launches(path: &Path) -> Result<Self, LabError> {
@@ -141,17 +150,12 @@ impl RunFolder {
             .append(true)
             .open(&file)
             .map_err(|error| problem(&file, &error, FolderRemedy::WritableOrAnother))?;
-        let same = launches.try_clone().map_err(|error| full(&file, &error))?;
-        let lock = match Lock::now(same) {
-            Ok(lock) => Some(lock),
-            Err(TryLockError::WouldBlock) => {
-                let problem = "another headstart adds launches to this run";
-                return Err(LabError::folder(path, problem, "wait until that has ended"));
-            }
-            // Where a file system has no locks, nothing is known of others.
-            Err(TryLockError::Error(_)) => None,
-        };
-        Ok(RunFolder { path: path.to_owned(), launches, _lock: lock })
+        let lock = lock::lock(&launches, &file).map_err(|error| full(&file, &error))?;
+        let lock = lock.map_err(|_taken| {
+            let problem = "another headstart adds launches to this run";
+            LabError::folder(path, problem, "wait until that has ended")
+        })?;
+        Ok(RunFolder { path: path.to_owned(), launches, lock })
     }
 }
 
@@ -160,19 +164,6 @@ impl Samples for Option<RunFolder> {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
         self.as_mut().map_or(Ok(()), |folder| folder.append(sample))
     }
-}
-
-/// Whether the open file has no name any more.
-#[cfg(unix)]
-fn is_removed(open: &File, _path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    open.metadata().is_ok_and(|data| data.nlink() == 0)
-}
-
-/// Whether there is no file of this name any more.
-#[cfg(not(unix))]
-fn is_removed(_open: &File, path: &Path) -> bool {
-    !path.exists()
 }
 
 impl Samples for RunFolder {
@@ -195,7 +186,7 @@ fn resumable(path: &Path) -> Option<Series> {
     if path.join(EXPLANATION).exists() {
         return None;
     }
-    if path.join(crate::sweep::PLAN).exists() {
+    if path.join(SWEEP_PLAN).exists() {
         return Some(Series::OfSizes);
     }
     Some(Series::of_experiment(&read_experiment(path).ok()?))
@@ -257,7 +248,10 @@ fn read_samples(
         if !line.is_empty() {
             samples.push(parse(line, experiment).map_err(|what| {
                 let problem = format!("line {number} is not a launch of this run: {what}");
-                let remedy = format!("remove that line: sed -i {number}d {}", quoted_path(&file));
+                let remedy = match cfg!(windows) {
+                    true => "remove that line".to_owned(),
+                    false => format!("remove that line: sed -i {number}d {}", quoted_path(&file)),
+                };
                 LabError::folder(&file, problem, &remedy)
             })?);
         }
@@ -299,13 +293,14 @@ mod tests {
         Sample { round: 0, position: 0, variant: VariantId(0), launch, cold: None }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_full_disk_is_said_with_the_file_and_the_next_step() {
         let Ok(launches) = File::options().append(true).open("/dev/full") else {
             testkit::skip("there is no /dev/full");
             return;
         };
-        let mut run = RunFolder { path: PathBuf::from("run"), launches, _lock: None };
+        let mut run = RunFolder { path: PathBuf::from("run"), launches, lock: None };
         let text = run.append(&sample()).unwrap_err().to_string();
         for part in ["run/launches.jsonl", "No space left", "free some space", "continue"] {
             assert!(text.contains(part), "{text}");

@@ -45,6 +45,7 @@ pub use measure::{
     Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, experiment,
     measure, resume,
 };
+#[cfg(target_os = "linux")]
 pub(crate) use measure::{create, launch_all, moved};
 pub use output_file::{OutputFile, quoted_end};
 pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
