@@ -2,8 +2,8 @@
 
 mod host;
 
-use host::{behind, words_of};
-use model::Command;
+use host::words_of;
+use model::{Command, text};
 use os::LaunchError;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -71,7 +71,7 @@ pub fn from_line(line: &OsStr) -> Result<Command, CommandLineError> {
 /// The words of a line, as a shell would split it.
 fn split(line: &OsStr) -> Result<Vec<OsString>, CommandLineError> {
     let no_end = || CommandLineError::Quotation(line.to_string_lossy().into_owned());
-    words_of(line).ok_or_else(no_end)
+    words(line).ok_or_else(no_end)
 }
 
 /// The command, where the line has no word that only a shell understands.
@@ -82,6 +82,11 @@ fn without_shell(line: &OsStr, command: Command) -> Result<Command, CommandLineE
     let line = line.to_string_lossy();
     let quoted = host::quoted(&line);
     Err(CommandLineError::NeedsShell { word: (*word).to_owned(), quoted })
+}
+
+/// The words of a line, as programs of the host take them; `None` where a quotation does not end.
+pub fn words(line: &OsStr) -> Option<Vec<OsString>> {
+    words_of(line)
 }
 
 /// A program and its arguments, behind the variables that are set for it.
@@ -106,12 +111,11 @@ fn from_words_found(
 /// `NAME=value`, as a shell would take it for a variable.
 pub fn assignment(word: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = word.as_encoded_bytes();
-    let (name, _) = bytes.split_at(bytes.iter().position(|&byte| byte == b'=')?);
+    let (name, value) = bytes.split_at(bytes.iter().position(|&byte| byte == b'=')?);
     let letters = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     if !name.iter().all(letters) || name.first()?.is_ascii_digit() {
         return None;
     }
     let name = String::from_utf8(name.to_vec()).ok()?;
-    let value = behind(word, name.len() + 1)?;
-    Some((name, Some(value)))
+    Some((name, Some(text::of_bytes(value[1..].to_vec()))))
 }

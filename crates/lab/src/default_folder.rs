@@ -76,7 +76,8 @@ fn is_run(entry: &DirEntry) -> bool {
     named && folder && told.into_iter().any(holds)
 }
 
-#[cfg(test)]
+// Windows does not set the times of folders that are opened like files.
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::time::{Duration, UNIX_EPOCH};
@@ -104,7 +105,6 @@ mod tests {
             .collect();
         let elsewhere = tempfile::tempdir().unwrap();
         let precious = folder(elsewhere.path(), "ls-16-9", 0, Some("experiment.json"));
-        #[cfg(unix)]
         std::os::unix::fs::symlink(&precious, cache.path().join("ls-15-9")).unwrap();
         let foreign = [
             folder(cache.path(), "notes", 0, Some("experiment.json")),
@@ -116,9 +116,7 @@ mod tests {
         assert!(runs[..5].iter().all(|run| !run.exists()));
         assert!(runs[5..].iter().all(|run| run.exists()));
         assert!(foreign.iter().all(|folder| folder.exists()), "{foreign:?}");
-        assert!(precious.join("experiment.json").exists());
-        #[cfg(unix)]
-        assert!(cache.path().join("ls-15-9").exists());
+        assert!(precious.join("experiment.json").exists() && cache.path().join("ls-15-9").exists());
         assert!(cache.path().join("file-2024-1").exists());
     }
 }

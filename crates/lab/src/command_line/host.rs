@@ -6,6 +6,6 @@ mod posix;
 mod windows;
 
 #[cfg(unix)]
-pub use posix::{SHELL, behind, quoted, words_of};
+pub use posix::{SHELL, quoted, words_of};
 #[cfg(windows)]
-pub use windows::{SHELL, behind, quoted, words_of};
+pub use windows::{SHELL, quoted, words_of};

@@ -6,7 +6,6 @@ use lab::command_line::{self, CommandLineError};
 use model::Command;
 use os::LaunchError;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 
 /// The one command that is launched.
 #[derive(Debug, clap::Args)]
@@ -43,14 +42,14 @@ pub fn one_command_found<Word: AsRef<OsStr>>(
 
 /// Arguments that were given in one word, split as a shell would.
 pub fn split(arguments: &str) -> Result<Vec<OsString>> {
-    let words = shlex::split(arguments)
+    let words = command_line::words(OsStr::new(arguments))
         .ok_or_else(|| Usage(format!("'{arguments}' has a quotation mark that is not closed")))?;
-    Ok(words.into_iter().map(OsString::from).collect())
+    Ok(words)
 }
 
 /// A word in the place of a program that looks like an option is a mistake.
 pub fn no_option(word: &OsStr) -> Result<()> {
-    if !word.as_bytes().starts_with(b"-") {
+    if !word.as_encoded_bytes().starts_with(b"-") {
         return Ok(());
     }
     let option = word.to_string_lossy();

@@ -5,12 +5,15 @@ mod commands;
 mod exports;
 mod launching;
 mod lines;
+#[cfg(target_os = "linux")]
 pub mod linkers;
 mod output;
 mod parameters;
 mod pinning;
 mod shell;
+#[cfg(target_os = "linux")]
 mod snippets;
+#[cfg(target_os = "linux")]
 mod sweep;
 pub mod values;
 
@@ -20,6 +23,8 @@ pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
 pub use lines::{LineArgs, variants, words};
 pub use output::OutputArgs;
 pub use pinning::PinArgs;
+#[cfg(target_os = "linux")]
 pub use snippets::SnippetArgs;
+#[cfg(target_os = "linux")]
 pub use sweep::SweepArgs;
 pub use values::{fraction, seconds};

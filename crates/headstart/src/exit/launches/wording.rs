@@ -5,17 +5,15 @@ use crate::exit::{
     FILES, HEADSTART_FAILED, Known, NOT_PERMITTED, PROGRAM_FAILED, TIMED_OUT, USAGE,
 };
 use lab::command_line::CommandLineError;
-use lab::pietrek::{PietrekError, PietrekPath};
 use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};
 use model::{Until, quoted_path};
-use ordering::attempt::OUT;
-use ordering::openoffice::OpenOfficeError;
 use std::path::Path;
 
 impl Known for LabError {
     fn code(&self) -> u8 {
         match self {
             LabError::Launch(error) => error.code(),
+            #[cfg(target_os = "linux")]
             LabError::Wine(error) => error.code(),
             LabError::CommandLine(CommandLineError::Launch(error)) => error.code(),
             LabError::CommandLine(_) | LabError::NoDefaultFolder | LabError::Unsuitable(_) => USAGE,
@@ -66,78 +64,6 @@ impl Known for LabError {
             LabError::Cold(problem) => format!("--cold: {problem}"),
             _ => self.to_string(),
         }
-    }
-}
-
-impl Known for PietrekError {
-    fn code(&self) -> u8 {
-        match self {
-            PietrekError::Lab(error) => error.code(),
-            PietrekError::Io { .. } => FILES,
-            _ => USAGE,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            PietrekError::Lab(error) => error.words(),
-            PietrekError::NotEmpty(_) => format!("{self}: name a new folder with --save"),
-            PietrekError::Io { used, .. } => format!("{self}; {}", path_remedy(*used)),
-            PietrekError::OtherWorkload { .. } => format!(
-                "{self}: give --format, --dlls, --functions and --globals as they were given to \
-                 --generate"
-            ),
-            _ => self.to_string(),
-        }
-    }
-}
-
-/// The error of another library that this one passes on.
-fn passed_on(error: &OpenOfficeError) -> Option<&dyn Known> {
-    Some(match error {
-        OpenOfficeError::Attempt(error) => error,
-        OpenOfficeError::Launch(error) => error,
-        OpenOfficeError::Verify(error) => error,
-        OpenOfficeError::Lab(error) => error,
-        _ => return None,
-    })
-}
-
-impl Known for OpenOfficeError {
-    fn code(&self) -> u8 {
-        match self {
-            OpenOfficeError::NotEmpty(_) => USAGE,
-            OpenOfficeError::Io { .. } => FILES,
-            OpenOfficeError::Prepare { .. }
-            | OpenOfficeError::Build { .. }
-            | OpenOfficeError::NothingBuilt { .. } => PROGRAM_FAILED,
-            _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            OpenOfficeError::NotEmpty(_) => format!("{self}: name a new folder with --save"),
-            OpenOfficeError::Prepare { .. } => {
-                format!("{self}; or take a program of your own, with --source and --build")
-            }
-            OpenOfficeError::NothingBuilt { .. } => {
-                format!("{self}; write {OUT} where the linker is told what to write")
-            }
-            OpenOfficeError::Io { .. } => format!("{self}; choose another folder"),
-            _ => passed_on(self).map_or_else(|| self.to_string(), Known::words),
-        }
-    }
-}
-
-fn path_remedy(used: PietrekPath) -> &'static str {
-    match used {
-        PietrekPath::Kept => "choose another folder",
-        PietrekPath::Place => "name a folder on a file system with --on",
-        PietrekPath::Workloads => {
-            "the workloads cannot be written there; write them with --generate"
-        }
-        PietrekPath::Figures => "name a file with lines such as: default,120.5",
     }
 }
 

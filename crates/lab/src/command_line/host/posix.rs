@@ -16,8 +16,3 @@ pub fn words_of(line: &OsStr) -> Option<Vec<OsString>> {
 pub fn quoted(line: &str) -> String {
     shlex::try_quote(line).unwrap_or_default().into_owned()
 }
-
-/// What is behind so many bytes of the word.
-pub fn behind(word: &OsStr, bytes: usize) -> Option<OsString> {
-    Some(OsStr::from_bytes(word.as_bytes().get(bytes..)?).to_owned())
-}

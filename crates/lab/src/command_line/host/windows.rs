@@ -14,8 +14,3 @@ pub fn words_of(line: &OsStr) -> Option<Vec<OsString>> {
 pub fn quoted(line: &str) -> String {
     model::quoted(line)
 }
-
-/// What is behind so many bytes of the word; `None` where that is no text.
-pub fn behind(word: &OsStr, bytes: usize) -> Option<OsString> {
-    Some(word.to_str()?.get(bytes..)?.into())
-}
