@@ -7,10 +7,10 @@ mod libraries;
 mod linux;
 
 pub use command::{FileError, Usage, WithCode};
-pub use launches::{
-    PROGRAM_FAILED, TIMED_OUT, interrupted, is_interrupt, unkept, until_words, verb,
-};
+pub use launches::{PROGRAM_FAILED, TIMED_OUT, unkept, verb};
 pub use libraries::unwritten;
+#[cfg(target_os = "linux")]
+pub use linux::{interrupted, is_interrupt, until_words};
 
 use crate::output;
 use dlls::rebase::DatabaseError;

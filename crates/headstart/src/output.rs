@@ -1,6 +1,8 @@
 //! What standard output can show, and writing to it and to files.
 
 mod launches;
+#[cfg(target_os = "linux")]
+mod linux;
 mod text;
 mod written;
 
@@ -8,8 +10,8 @@ mod written;
 pub use launches::{left_in, null, print_aside, style_aside};
 pub use launches::{say, say_ended, style_as};
 #[cfg(target_os = "linux")]
-pub use written::may_be_written_beside;
-pub use written::{is_named_pipe, may_be_written, write_bytes, write_file};
+pub use linux::*;
+pub use written::{is_named_pipe, may_be_written, write_file};
 
 use crate::exit::FileError;
 use anyhow::Result;

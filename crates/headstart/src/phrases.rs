@@ -29,6 +29,9 @@ pub fn words(phrase: Phrase<'_>) -> String {
         Phrase::UntilOutput => "--until output",
         Phrase::MeasureToExit => "measure with --until exit",
         Phrase::RemoveBeforeLaunch => "let --prepare remove it before each launch",
+        Phrase::ChooseCpu if cfg!(windows) => {
+            "choose a CPU to which the Task Manager lets programs be set, or use --no-pin"
+        }
         Phrase::ChooseCpu => "choose a CPU that taskset -cp $$ lists, or use --no-pin",
         Phrase::AnyCpu => "use --no-pin",
         Phrase::CheckMachine => CHECK_MACHINE,

@@ -7,21 +7,6 @@ use model::Command;
 use os::LaunchError;
 use std::ffi::{OsStr, OsString};
 
-/// The one command that is launched.
-#[derive(Debug, clap::Args)]
-pub struct CommandArgs {
-    /// The program and its arguments
-    #[arg(trailing_var_arg = true, value_name = "CMD", required = true)]
-    command: Vec<OsString>,
-}
-
-impl CommandArgs {
-    /// The command, its program found.
-    pub fn command(&self) -> Result<Command> {
-        one_command(&self.command)
-    }
-}
-
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
 pub fn one_command<Word: AsRef<OsStr>>(words: &[Word]) -> Result<Command> {
@@ -38,13 +23,6 @@ pub fn one_command_found<Word: AsRef<OsStr>>(
     }
     let words = words.iter().map(|word| word.as_ref().to_owned()).collect();
     command_line::one_command_found(words, find).map_err(usage)
-}
-
-/// Arguments that were given in one word, split as a shell would.
-pub fn split(arguments: &str) -> Result<Vec<OsString>> {
-    let words = command_line::words(OsStr::new(arguments))
-        .ok_or_else(|| Usage(format!("'{arguments}' has a quotation mark that is not closed")))?;
-    Ok(words)
 }
 
 /// A word in the place of a program that looks like an option is a mistake.
@@ -68,9 +46,10 @@ pub fn usage(error: CommandLineError) -> anyhow::Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
 
     fn words(words: &[&str]) -> Vec<OsString> {
         words.iter().map(OsString::from).collect()

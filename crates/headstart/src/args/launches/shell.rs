@@ -34,8 +34,16 @@ pub enum Shell {
 /// `-S` and `-N`, as hyperfine has them.
 #[derive(Debug, Default, clap::Args)]
 pub struct ShellArgs {
-    /// Run every line with this shell: 'default' means sh, 'none' means no shell. Without this
-    /// option, only lines that need a shell are run with sh
+    #[cfg_attr(
+        not(windows),
+        doc = "Run every line with this shell: 'default' means sh, 'none' means no shell. Without \
+               this option, only lines that need a shell are run with sh"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = "Run every line with this shell: 'default' means cmd, 'none' means no shell. Without \
+               this option, only lines that need a shell are run with cmd"
+    )]
     #[arg(short = 'S', long, value_name = "SHELL", overrides_with = "shell")]
     shell: Option<String>,
     /// Never run a shell: every line is a program and its arguments

@@ -2,25 +2,16 @@
 
 mod wording;
 
-pub use wording::{unkept, until_words, verb};
+#[cfg(target_os = "linux")]
+pub use wording::until_words;
+pub use wording::{unkept, verb};
 
-use super::{AsKnown, INTERRUPTED, as_known, code};
+use super::{AsKnown, as_known};
 use lab::LabError;
 
 /// A program failed.
 pub const PROGRAM_FAILED: u8 = 4;
 /// A program did not finish in time.
 pub const TIMED_OUT: u8 = 5;
-/// 128 and the number of the signal by which the user wanted to stop.
-pub fn interrupted() -> Option<u8> {
-    let signal = os::interrupt::signal()?;
-    Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
-}
-
-/// Whether the user ended what was under way.
-pub fn is_interrupt(error: &anyhow::Error) -> bool {
-    code(error) == INTERRUPTED
-}
-
 /// The types of known errors.
 pub(super) const KNOWN: &[AsKnown] = &[as_known::<LabError>];

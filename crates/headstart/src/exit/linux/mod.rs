@@ -5,7 +5,9 @@ mod experiments;
 mod orders;
 mod recordings;
 
-use super::{AsKnown, as_known};
+pub use super::launches::until_words;
+
+use super::{AsKnown, INTERRUPTED, as_known, code};
 use bundle::BundleError;
 use install::ProgramError;
 use lab::pietrek::PietrekError;
@@ -22,6 +24,17 @@ use os::wine::WineError;
 use prefetch::launchers::InstallError;
 use prefetch::store::StoreError;
 use sharing::SharingError;
+
+/// 128 and the number of the signal by which the user wanted to stop.
+pub fn interrupted() -> Option<u8> {
+    let signal = os::interrupt::signal()?;
+    Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
+}
+
+/// Whether the user ended what was under way.
+pub fn is_interrupt(error: &anyhow::Error) -> bool {
+    code(error) == INTERRUPTED
+}
 
 /// The types of known errors.
 pub(super) const KNOWN: &[AsKnown] = &[

@@ -74,8 +74,7 @@ pub struct Slot(usize);
 
 /// Why launches of the command are not followed, as the figure that is missed.
 pub fn unfollowed(_command: &Command) -> Option<Reading<u64>> {
-    let reason = "headstart for Windows does not read memory that belongs to one process alone";
-    Some(Reading::unavailable(reason, ""))
+    Some(usage::private_memory())
 }
 
 /// Launches prepared commands, one at a time.

@@ -14,7 +14,7 @@ pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) ->
     // In units of 100 ns.
     let time_us = |units: Option<i64>| match units {
         Some(units) => Reading::Value(units as f64 / 10.0),
-        None => uncounted(wine, "CPU time"),
+        None => uncounted(wine, "the CPU time of programs"),
     };
     let peak_kib = if wine { None } else { peak_working_set_kib(child) };
     Launch {
@@ -22,14 +22,12 @@ pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) ->
         ending,
         user_us: time_us(accounts.map(|accounts| accounts.TotalUserTime)),
         system_us: time_us(accounts.map(|accounts| accounts.TotalKernelTime)),
-        private_kib: None,
-        peak_rss_kib: peak_kib.map_or_else(|| uncounted(wine, "memory"), Reading::Value),
+        private_kib: Some(private_memory()),
+        peak_rss_kib: peak_kib
+            .map_or_else(|| uncounted(wine, "the memory of programs"), Reading::Value),
         minor_faults: faults(wine),
         major_faults: faults(wine),
-        read_bytes: match wine {
-            true => uncounted(wine, "bytes read from storage"),
-            false => Reading::unavailable("Windows does not count bytes read from storage", ""),
-        },
+        read_bytes: uncounted(wine, "the bytes that programs read from storage"),
         left_running: 0,
     }
 }
@@ -37,19 +35,21 @@ pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) ->
 /// Windows counts page faults with and without input together.
 fn faults(wine: bool) -> Reading<u64> {
     match wine {
-        true => uncounted(wine, "page faults"),
+        true => uncounted(wine, "the page faults of programs"),
         false => Reading::unavailable("Windows counts page faults of all kinds together", ""),
     }
 }
 
 /// What the system was asked for and does not tell.
 fn uncounted<T>(wine: bool, what: &str) -> Reading<T> {
-    match wine {
-        true => Reading::unavailable(format!("Wine does not count {what} of programs"), ""),
-        false => {
-            Reading::unavailable(format!("Windows does not tell the {what} of the program"), "")
-        }
-    }
+    let system = if wine { "Wine" } else { "Windows" };
+    Reading::unavailable(format!("{system} does not count {what}"), "")
+}
+
+/// Memory that belongs to one process alone.
+pub(super) fn private_memory() -> Reading<u64> {
+    let reason = "headstart for Windows does not read memory that belongs to one process alone";
+    Reading::unavailable(reason, "")
 }
 
 /// The largest working set of the process itself.
