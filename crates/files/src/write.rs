@@ -127,7 +127,8 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

@@ -6,8 +6,6 @@ mod linux;
 mod text;
 mod written;
 
-#[cfg(target_os = "linux")]
-pub use launches::{left_in, null, print_aside, style_aside};
 pub use launches::{say, say_ended, style_as};
 #[cfg(target_os = "linux")]
 pub use linux::*;

@@ -77,7 +77,8 @@ fn is_run(entry: &DirEntry) -> bool {
 }
 
 // Windows does not set the times of folders that are opened like files.
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::time::{Duration, UNIX_EPOCH};

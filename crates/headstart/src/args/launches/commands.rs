@@ -46,7 +46,8 @@ pub fn usage(error: CommandLineError) -> anyhow::Error {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::ffi::OsStrExt;

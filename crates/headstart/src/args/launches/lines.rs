@@ -194,7 +194,8 @@ fn shell_notes(by_shell: &[String], all: usize, shell: Shell) -> Vec<String> {
     vec![note]
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::ffi::OsStrExt;

@@ -99,7 +99,8 @@ pub fn first_word(line: &OsStr) -> String {
     first.map_or(String::new(), |word| word.to_string_lossy().into_owned())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 
