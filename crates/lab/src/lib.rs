@@ -9,7 +9,7 @@ mod bench;
 #[cfg(target_os = "linux")]
 mod cold;
 #[cfg(not(target_os = "linux"))]
-#[path = "cold_elsewhere.rs"]
+#[path = "windows/cold.rs"]
 mod cold;
 pub mod command_line;
 pub mod default_folder;

@@ -9,6 +9,9 @@ use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};
 use model::{Until, quoted_path};
 use std::path::Path;
 
+/// What makes a line for the shell of this host succeed.
+const IGNORING: &str = if cfg!(windows) { "& exit 0" } else { "|| true" };
+
 impl Known for LabError {
     fn code(&self) -> u8 {
         match self {
@@ -50,7 +53,7 @@ impl Known for LabError {
             LabError::Hook { hook, output, .. } => {
                 let correct = if output.is_empty() { "; correct" } else { "\nCorrect" };
                 format!(
-                    "{} {self}{correct} it; where its failure does not matter, append '|| true' \
+                    "{} {self}{correct} it; where its failure does not matter, append '{IGNORING}' \
                      (not with -N)",
                     hook_option(*hook)
                 )

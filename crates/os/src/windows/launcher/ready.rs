@@ -2,6 +2,7 @@
 
 mod condition;
 mod output;
+mod port;
 
 use super::child::Child;
 use super::job::Job;

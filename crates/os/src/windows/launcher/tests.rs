@@ -1,3 +1,5 @@
+//! Launches of this very program, and of cmd.
+
 use super::*;
 use model::{Ending, Reading};
 use std::ffi::OsString;

@@ -1,20 +1,16 @@
 //! What "ready" means, and whether a program is.
 
 use super::output::WatchedOutput;
+use super::port::answers;
 use crate::phrases::Phrase;
 use crate::windows::LaunchError;
 use crate::windows::launcher::child::Child;
 use crate::windows::launcher::pattern;
 use crate::windows::stdio::Stdio;
 use model::Until;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::windows::io::RawHandle;
 use std::path::Path;
 use std::time::Duration;
-
-/// How long one attempt to connect may take. Windows tries again where a connection is refused,
-/// which takes it half a second.
-const CONNECT_WITHIN: Duration = Duration::from_millis(100);
 
 /// What "ready" means, with what is needed to see it.
 pub(super) enum ReadyCondition {
@@ -98,11 +94,4 @@ impl ReadyCondition {
             ReadyCondition::File(path) => Path::new(path).exists().then(|| child.now_us()),
         }
     }
-}
-
-/// Whether a connection to the port is accepted on a loopback address.
-fn answers(port: u16) -> bool {
-    [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))]
-        .iter()
-        .any(|address| TcpStream::connect_timeout(address, CONNECT_WITHIN).is_ok())
 }
