@@ -45,6 +45,7 @@ pub use folder::folder_of;
 pub use host::kind::kind_name;
 pub use host::permissions::{create_new, mode};
 pub use host::position::{open_for_few_reads, read_at, read_exact_at};
+pub use host::real::name_key;
 #[cfg(unix)]
 pub use host::{
     attributes::Attributes, descriptors::grow_descriptor_table, folder::exchange, lock::Lock,

@@ -1,5 +1,6 @@
 //! Where a path really leads.
 
+use crate::host;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,5 +10,5 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// There is no such file, or it cannot be looked for.
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
-    dunce::canonicalize(path)
+    host::real::real_path(path)
 }

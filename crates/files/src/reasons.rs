@@ -11,6 +11,7 @@ pub fn unread(path: &Path, error: &Error) -> String {
     match error.kind() {
         _ if no_working_folder(path) => GONE.to_owned(),
         _ if too_many(&plain(error)) => format!("{}; {FILES}", plain(error)),
+        ErrorKind::InvalidFilename if is_pattern(path) => "no file fits this pattern".to_owned(),
         ErrorKind::PermissionDenied => {
             format!("it may not be read ({}); {READER}", closed(path))
         }
@@ -55,6 +56,10 @@ pub fn in_the_way(path: &Path, error: &Error) -> String {
 }
 
 const GONE: &str = "the working folder is not there any more; go to another one (cd)";
+
+fn is_pattern(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
+}
 
 /// In the system's words, without the path of a temporary file.
 fn plain(error: &Error) -> String {

@@ -83,7 +83,8 @@ fn expand(path: &Path) -> Vec<Found> {
     let found = Found::named(path.to_owned());
     match &found.kind {
         Ok(kind) if kind.is_dir() => below(path),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+        // Of a pattern Windows says that it is no name.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => {
             fitting(path).unwrap_or_else(|| vec![found])
         }
         _ => vec![found],

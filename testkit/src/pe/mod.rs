@@ -21,4 +21,4 @@ pub use image::{Image, Machine};
 pub use mingw::mingw;
 pub use samples::samples;
 pub use tools::Tools;
-pub use wine::{Run, Wine, libraries};
+pub use wine::{Printed, Run, Wine, libraries};

@@ -1,5 +1,7 @@
 //! Programs run by Wine, for tests: one prefix for all tests of a process.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -26,6 +28,26 @@ pub struct Run {
     /// What it printed.
     pub stdout: String,
 }
+
+/// All that a program printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// As in [`Run`].
+    pub code: Option<i32>,
+    /// To standard output.
+    pub stdout: Vec<u8>,
+    /// To standard error.
+    pub stderr: String,
+}
+
+/// Random bytes, as Windows 8 and later have them (BCryptPrimitives.dll).
+const PROCESS_PRNG: &str = "\
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) {
+    return SystemFunction036(data, (ULONG)size);
+}
+";
 
 /// Longer than any test runs.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -102,11 +124,33 @@ impl Wine {
     }
 
     fn run_once(&self, folder: &Path, words: &[&str]) -> Run {
-        // A file, not a pipe: what a program leaves running keeps a pipe open.
-        let mut stdout = tempfile::tempfile().unwrap_or_else(|error| panic!("a file: {error}"));
-        let copy = stdout.try_clone().unwrap_or_else(|error| panic!("a file: {error}"));
+        let printed = self.printed_once(folder, words);
+        Run { code: printed.code, stdout: String::from_utf8_lossy(&printed.stdout).into_owned() }
+    }
+
+    /// As [`Wine::run`], with all that the program prints.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn printed(&self, folder: &Path, words: &[&str]) -> Printed {
+        let wine_failed = Printed { code: Some(1), ..Printed::default() };
+        let mut printed = self.printed_once(folder, words);
+        for _ in 0..AGAIN {
+            if printed != wine_failed {
+                break;
+            }
+            printed = self.printed_once(folder, words);
+        }
+        printed
+    }
+
+    fn printed_once(&self, folder: &Path, words: &[&str]) -> Printed {
+        // Files, not pipes: what a program leaves running keeps a pipe open.
+        let file = || tempfile::tempfile().unwrap_or_else(|error| panic!("a file: {error}"));
+        let copy = |file: &File| file.try_clone().unwrap_or_else(|error| panic!("a file: {error}"));
+        let (mut stdout, mut stderr) = (file(), file());
         let mut command = self.command(&self.wine);
-        command.args(words).current_dir(folder).stdout(copy);
+        command.args(words).current_dir(folder).stdout(copy(&stdout)).stderr(copy(&stderr));
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let began = std::time::Instant::now();
         let status = loop {
@@ -121,8 +165,42 @@ impl Wine {
                 }
             }
         };
-        let text = read(&mut stdout).unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        Run { code: status.code(), stdout: text }
+        let read =
+            |file: &mut File| read(file).unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let (stdout, stderr) = (read(&mut stdout), read(&mut stderr));
+        Printed {
+            code: status.code(),
+            stdout,
+            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        }
+    }
+
+    /// Gives it what every program has to have that today's Rust makes, and Wine 8.0 lacks: a
+    /// bcryptprimitives.dll. False, after a loud line, where there is no compiler for that.
+    ///
+    /// # Panics
+    /// Where there is one, and it cannot build that.
+    pub fn runs_rust(&self) -> bool {
+        static ONE: Mutex<()> = Mutex::new(());
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.prefix.path().join("drive_c/windows/system32/bcryptprimitives.dll");
+        if path.exists() {
+            return true;
+        }
+        let Some(compiler) = crate::tool("x86_64-w64-mingw32-gcc") else { return false };
+        let folder = self.prefix.path();
+        let flags = ["-shared", "-O1", "-ladvapi32"];
+        let built = crate::compile(&compiler, folder, "built.dll", PROCESS_PRNG, &flags);
+        std::fs::rename(built, &path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        true
+    }
+
+    /// Variables with which programs run in this Wine, and Wine itself.
+    pub fn surroundings(&self) -> (PathBuf, Vec<(OsString, Option<OsString>)>) {
+        let command = self.command(&self.wine);
+        let variables = command.get_envs();
+        let owned = variables.map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)));
+        (self.wine.clone(), owned.collect())
     }
 
     /// A command in this Wine's surroundings, for those who start Wine by another program: what
@@ -163,12 +241,12 @@ impl Wine {
     }
 }
 
-fn read(file: &mut std::fs::File) -> std::io::Result<String> {
+fn read(file: &mut File) -> std::io::Result<Vec<u8>> {
     use std::io::{Read, Seek};
     let mut bytes = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 impl Drop for Wine {

@@ -5,6 +5,9 @@ use files::reasons;
 use files::{Locked, WriteError};
 use std::path::{Path, PathBuf};
 
+/// How often a folder is made that another run removes.
+const OFTEN: u32 = 1000;
+
 /// Folders that results go to. Those that were made for them, innermost first, go with this value
 /// where nothing was written to them.
 pub(crate) struct Folders {
@@ -27,7 +30,7 @@ impl Folders {
 
     /// Makes the folder and what is missing above it.
     fn make(folder: &Path, watcher: &dyn Watcher) -> Result<Folders, WriteError> {
-        loop {
+        for _ in 0..OFTEN {
             let new = folder.ancestors().take_while(|folder| !folder.exists());
             let new = new.map(Path::to_owned).collect();
             std::fs::create_dir_all(folder)
@@ -39,6 +42,9 @@ impl Folders {
                 return Ok(folders);
             }
         }
+        let reason = "it was made and is not there: it is the name of a device, or somebody removes \
+                      it; choose another folder";
+        Err(WriteError::refused(folder, reason))
     }
 }
 

@@ -23,7 +23,8 @@ pub(crate) fn targets(request: &RewriteRequest) -> Result<Vec<Target<'_>>, Rewri
     let writers = files::Writers::default();
     // A folder that is not there, or cannot be read, is found out by writing to it.
     let present = request.folder().and_then(|folder| folder.read_dir().ok()).into_iter().flatten();
-    let present: HashSet<OsString> = present.flatten().map(|entry| entry.file_name()).collect();
+    let present: HashSet<OsString> =
+        present.flatten().map(|entry| files::name_key(&entry.file_name())).collect();
     let mut names: HashMap<PathBuf, &Path> = HashMap::new();
     for file in &request.files {
         if matches!(request.destination(), Some(Destination::InPlace)) {
@@ -32,13 +33,16 @@ pub(crate) fn targets(request: &RewriteRequest) -> Result<Vec<Target<'_>>, Rewri
         let name = file.file_name().unwrap_or(file.as_os_str());
         let out = request.folder().map(|folder| folder.join(name));
         // The same file twice in place, and two of one name in one folder.
-        let key = out.clone().unwrap_or_else(|| real(file));
+        let key = match request.folder() {
+            Some(folder) => folder.join(files::name_key(name)),
+            None => real(file),
+        };
         if let Some(first) = names.insert(key, file) {
             let (first, second) = (first.to_owned(), file.clone());
             let one = real(&first) == real(&second);
             return Err(RewriteError::SameResult { first, second, one });
         }
-        if let Some(out) = out.as_ref().filter(|_| present.contains(name)) {
+        if let Some(out) = out.as_ref().filter(|_| present.contains(&files::name_key(name))) {
             return Err(WriteError::Exists(out.clone()).into());
         }
         targets.push(Target { file, out });

@@ -9,5 +9,6 @@ pub(crate) mod lock;
 pub(crate) mod permissions;
 pub(crate) mod policy;
 pub(crate) mod position;
+pub(crate) mod real;
 pub(crate) mod reasons;
 pub(crate) mod stamp;

@@ -9,6 +9,7 @@ mod patience;
 pub(crate) mod permissions;
 pub(crate) mod policy;
 pub(crate) mod position;
+pub(crate) mod real;
 pub(crate) mod reasons;
 pub(crate) mod stamp;
 mod wine;

@@ -90,7 +90,8 @@ impl Folders {
     ) -> Result<Looked, Rejected> {
         if !self.known.contains_key(folder) {
             // The current folder may change: of relative ones nothing is remembered.
-            let status = if folder.starts_with(b"/") { Status::Unknown } else { Status::There };
+            let is_fixed = PathBuf::from(text::of_bytes(folder.clone())).has_root();
+            let status = if is_fixed { Status::Unknown } else { Status::There };
             self.known.insert(folder.clone(), vec![status; self.subfolders.len()]);
         }
         let Some(statuses) = self.known.get_mut(folder) else { return Ok(Looked::GoOn) };

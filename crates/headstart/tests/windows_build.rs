@@ -1,0 +1,142 @@
+//! headstart.exe, the build for Windows, under Wine: its files are those of the build for Linux, byte
+//! for byte, and so is what it prints of files.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+#[path = "windows_build/pair.rs"]
+mod pair;
+
+use pair::{Pair, assert_same_trees, backdated};
+use std::fs;
+
+/// Verbs that rewrite a set in place; the files are those of `set`.
+const IN_PLACE: [&[&str]; 6] = [
+    &["pe", "rebase"],
+    &["pe", "bind"],
+    &["pe", "hints"],
+    &["pe", "ordinal"],
+    &["pe", "realign"],
+    &["pe", "flags", "--set", "no-bind"],
+];
+
+#[test]
+fn generated_files_are_the_same() {
+    let Some(pair) = Pair::new() else { return };
+    for words in [
+        &["generate", "pietrek", "--format", "pe", "--dlls", "5", "--out", "made"][..],
+        &[
+            "generate", "pietrek", "--format", "pe", "--by", "ordinal", "--hints", "zero", "--out",
+            "made",
+        ],
+        &["generate", "pietrek", "--dlls", "3", "--out", "made"],
+        &["generate", "pietrek", "--dlls", "3", "--source", "--out", "made"],
+        &["generate", "dawson", "--format", "pe", "--out", "made"],
+        &["generate", "shape", "dense", "--n", "9", "--out", "made"],
+    ] {
+        let folders = pair.both(words, 0);
+        assert_same_trees(&folders, words);
+    }
+}
+
+#[test]
+fn sets_are_rewritten_in_place_and_restored_as_on_linux() {
+    let Some(pair) = Pair::new() else { return };
+    for verb in IN_PLACE {
+        let folders = pair.with(|folder| {
+            pair.linux(
+                folder,
+                &["generate", "pietrek", "--format", "pe", "--hints", "zero", "--out", "."],
+            );
+            backdated(folder);
+        });
+        let files =
+            ["LoadTimeTest.exe", "LoadTimeDLL_1.dll", "LoadTimeDLL_2.dll", "LoadTimeDLL_10.dll"];
+        let before = folders.content();
+        pair.run_in(&folders, &[verb, &["--in-place"], &files].concat(), 0);
+        // With the undo files.
+        assert_same_trees(&folders, verb);
+        assert!(folders.content() != before, "{verb:?} changes nothing");
+        pair.run_in(&folders, &[&verb[..2], &["--undo"], &files].concat(), 0);
+        assert_same_trees(&folders, verb);
+        assert!(folders.content() == before, "{verb:?}");
+    }
+}
+
+#[test]
+fn copies_of_real_linkers_images_are_the_same() {
+    let Some(pair) = Pair::new() else { return };
+    let folders = pair.with(|folder| {
+        fs::create_dir(folder.join("in")).unwrap();
+        testkit::pe::samples(&folder.join("in"));
+    });
+    let names = folders.names("in");
+    assert!(names.len() > 5, "{names:?}");
+    let mut written = 0;
+    for name in &names {
+        let file = format!("in/{name}");
+        for verb in
+            [&["pe", "rebase", "--base", "0x20000000"][..], &["pe", "realign"], &["pe", "bind"]]
+        {
+            let out = format!("out-{written}");
+            written += 1;
+            pair.run_alike(&folders, &[verb, &["--out", &out, &file]].concat());
+        }
+    }
+    assert_same_trees(&folders, &["pe"]);
+    assert!(folders.names(".").len() > 5, "some of them can be rewritten");
+}
+
+#[test]
+fn facts_are_printed_alike() {
+    let Some(pair) = Pair::new() else { return };
+    let folders = pair.with(|folder| {
+        let made = |words: &[&str]| pair.linux(folder, words);
+        made(&["generate", "pietrek", "--format", "pe", "--dlls", "3", "--out", "pe"]);
+        made(&["generate", "pietrek", "--dlls", "3", "--out", "elf"]);
+        fs::create_dir(folder.join("samples")).unwrap();
+        testkit::pe::samples(&folder.join("samples"));
+        fs::copy("/proc/self/exe", folder.join("program")).unwrap();
+        fs::write(folder.join("text"), "#!/bin/sh\nexit 0\n").unwrap();
+        fs::write(folder.join("nothing"), "").unwrap();
+    });
+    let samples = folders.names("samples").into_iter().map(|name| format!("samples/{name}"));
+    let own = ["pe/LoadTimeTest.exe", "pe/LoadTimeDLL_2.dll", "elf/LoadTimeTest", "program"];
+    let images: Vec<String> = samples.chain(own.map(str::to_owned)).collect();
+    for image in &images {
+        pair.run_alike(&folders, &["inspect", "--json", image]);
+        pair.run_alike(&folders, &["inspect", image]);
+    }
+    let all: Vec<&str> = images.iter().map(String::as_str).chain(["text", "nothing"]).collect();
+    for verb in [&["identify", "--json"][..], &["identify"], &["inspect", "--json"]] {
+        pair.run_alike(&folders, &[verb, &all].concat());
+    }
+    let dlls = ["pe/LoadTimeTest.exe", "pe/LoadTimeDLL_1.dll", "pe/LoadTimeDLL_2.dll"];
+    pair.run_alike(&folders, &[&["pe", "survey", "--json"], &dlls[..]].concat());
+    for options in [&["--json"][..], &["--bindings"], &["--order"]] {
+        pair.run_with_paths(&folders, &[&["simulate"], options, &["elf/LoadTimeTest"]].concat());
+    }
+}
+
+#[test]
+fn elf_files_are_rewritten_as_on_linux() {
+    let Some(pair) = Pair::new() else { return };
+    let folders = pair.with(|folder| {
+        pair.linux(folder, &["generate", "pietrek", "--dlls", "3", "--out", "."]);
+        fs::copy("/proc/self/exe", folder.join("program")).unwrap();
+        backdated(folder);
+    });
+    pair.run_alike(&folders, &["elf", "relr", "--out", "packed", "program"]);
+    pair.run_alike(
+        &folders,
+        &["elf", "no-pie", "--base", "0x20000000", "--out", "fixed", "program"],
+    );
+    pair.run_alike(&folders, &["elf", "order-needed", "--out", "ordered", "LoadTimeTest"]);
+    let before = fs::read(folders.windows.path().join("program")).unwrap();
+    pair.run_alike(&folders, &["elf", "relr", "--in-place", "program"]);
+    assert_same_trees(&folders, &["elf", "relr"]);
+    assert!(fs::read(folders.windows.path().join("program")).unwrap() != before);
+    pair.run_alike(&folders, &["elf", "relr", "--undo", "program"]);
+    assert!(fs::read(folders.windows.path().join("program")).unwrap() == before);
+    assert_same_trees(&folders, &["elf", "relr"]);
+}
