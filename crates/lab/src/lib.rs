@@ -12,6 +12,7 @@ mod cold;
 #[path = "windows/cold.rs"]
 mod cold;
 pub mod command_line;
+mod created;
 pub mod default_folder;
 mod error;
 mod folder;

@@ -6,6 +6,7 @@ use model::{Ending, Launch, Reading, VariantId};
 fn sample() -> Sample {
     let launch = Launch {
         total_us: 1.0,
+        created_us: None,
         ending: Ending::Code(0),
         user_us: Reading::Value(0.0),
         system_us: Reading::Value(0.0),

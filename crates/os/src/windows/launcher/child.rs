@@ -23,7 +23,8 @@ pub(super) struct Child {
     pub(super) pid: u32,
     /// Before the call of CreateProcess.
     pub(super) started: Instant,
-    created_us: f64,
+    /// When its first thread was let go, in microseconds.
+    pub(super) created_us: f64,
 }
 
 impl Child {
@@ -131,7 +132,6 @@ impl Child {
 
     /// The record of its launch.
     pub(super) fn record(&self, launch: Launch) -> LaunchRecord {
-        let (ticks, created_us) = (self.started.ticks(), self.created_us);
-        LaunchRecord { pid: self.pid, ticks, created_us, launch }
+        LaunchRecord { pid: self.pid, ticks: self.started.ticks(), launch }
     }
 }

@@ -62,8 +62,6 @@ pub struct LaunchRecord {
     pub pid: u32,
     /// [`super::clock::Instant::ticks`] from before the call of CreateProcess.
     pub ticks: u64,
-    /// Microseconds of [`Launch::total_us`] that are before its first thread was let go.
-    pub created_us: f64,
     /// The launch.
     pub launch: Launch,
 }

@@ -157,7 +157,8 @@ fn the_entry_point_is_reached_and_the_program_is_not_run() {
     let slot = launcher.prepare(&command, &Stdio::null().unwrap(), &[]).unwrap();
     let made = launcher.once(slot, &spec(Until::Entry, 60)).unwrap();
     assert_eq!((made.launch.ending, made.launch.left_running), (Ending::Ready, 0));
-    assert!(made.created_us > 0.0 && made.created_us < made.launch.total_us);
+    let created_us = made.launch.created_us.unwrap();
+    assert!(created_us > 0.0 && created_us < made.launch.total_us);
     assert!(!file.exists());
 }
 

@@ -19,6 +19,7 @@ pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) ->
     let peak_kib = if wine { None } else { peak_working_set_kib(child) };
     Launch {
         total_us,
+        created_us: Some(child.created_us),
         ending,
         user_us: time_us(accounts.map(|accounts| accounts.TotalUserTime)),
         system_us: time_us(accounts.map(|accounts| accounts.TotalKernelTime)),
