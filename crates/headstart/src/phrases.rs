@@ -5,7 +5,8 @@ use report::CommandWords;
 
 /// How to say when a program is ready: the end of a sentence.
 pub const SAY_WHEN_READY: &str = "use --until to say when such a program is ready";
-const CHECK_MACHINE: &str = "headstart doctor";
+/// What shows which programs are busy.
+const CHECK_MACHINE: &str = if cfg!(windows) { "the Task Manager" } else { "headstart doctor" };
 
 /// What views say of the command line.
 pub const VIEW_WORDS: CommandWords = CommandWords {

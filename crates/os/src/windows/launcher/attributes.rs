@@ -28,14 +28,13 @@ impl Attributes {
         let mut bytes = 0;
         // SAFETY: without a list the call only says how large one is.
         unsafe { InitializeProcThreadAttributeList(ptr::null_mut(), 2, 0, &mut bytes) };
-        let mut attributes = Attributes {
-            list: vec![0; bytes.div_ceil(size_of::<usize>())],
-            handles: Box::new(handles.each_ref().map(AsRawHandle::as_raw_handle)),
-            job: Box::new(job.raw()),
-        };
-        let list = attributes.pointer();
+        let mut list = vec![0_usize; bytes.div_ceil(size_of::<usize>())];
         // SAFETY: the list is as large as was asked for.
-        checked(unsafe { InitializeProcThreadAttributeList(list, 2, 0, &mut bytes) })?;
+        checked(unsafe {
+            InitializeProcThreadAttributeList(list.as_mut_ptr().cast(), 2, 0, &mut bytes)
+        })?;
+        let handles = Box::new(handles.each_ref().map(AsRawHandle::as_raw_handle));
+        let mut attributes = Attributes { list, handles, job: Box::new(job.raw()) };
         let handles = ptr::from_ref(&*attributes.handles).cast();
         let job = ptr::from_ref(&*attributes.job).cast();
         attributes.set(PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles, size_of::<[HANDLE; 3]>())?;
@@ -60,7 +59,7 @@ impl Attributes {
 
 impl Drop for Attributes {
     fn drop(&mut self) {
-        // SAFETY: the list was initialized, or is all zero, of which nothing is freed.
+        // SAFETY: the list was initialized, and is used no more.
         unsafe { DeleteProcThreadAttributeList(self.pointer()) };
     }
 }

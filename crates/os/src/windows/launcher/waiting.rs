@@ -38,12 +38,11 @@ pub(super) fn wait(handles: &[HANDLE], deadline: Deadline) -> Result<Waited, Lau
         if interrupt::requested() {
             return Err(LaunchError::Interrupted);
         }
-        let left = deadline.map_or(LONGEST, |end| end.saturating_duration_since(Instant::now()));
-        let ms = left.min(LONGEST).as_micros().div_ceil(1000) as u32;
+        let (ms, is_last) = next(deadline, Instant::now());
         // SAFETY: the handles are open and so many.
         match unsafe { WaitForMultipleObjects(all.len() as u32, all.as_ptr(), 0, ms) } {
-            WAIT_TIMEOUT if left > LONGEST => {}
-            WAIT_TIMEOUT => return Ok(Waited::TimedOut),
+            WAIT_TIMEOUT if is_last => return Ok(Waited::TimedOut),
+            WAIT_TIMEOUT => {}
             set if ((set - WAIT_OBJECT_0) as usize) < handles.len() => {
                 return Ok(Waited::For((set - WAIT_OBJECT_0) as usize));
             }
@@ -53,6 +52,12 @@ pub(super) fn wait(handles: &[HANDLE], deadline: Deadline) -> Result<Waited, Lau
             _ => return Err(LaunchError::system("waiting for the program", "run it again")),
         }
     }
+}
+
+/// How many milliseconds the next call waits, and whether the deadline has come then.
+fn next(deadline: Deadline, now: Instant) -> (u32, bool) {
+    let left = deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(now));
+    (left.min(LONGEST).as_micros().div_ceil(1000) as u32, left <= LONGEST)
 }
 
 /// An event that stays set.
@@ -67,5 +72,21 @@ pub(in crate::windows) fn new_event() -> Result<OwnedHandle, LaunchError> {
             return Err(LaunchError::system("creating an event", "close other programs"));
         }
         Ok(OwnedHandle::from_raw_handle(event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_deadline_a_wait_has_no_end() {
+        let now = Instant::now();
+        let after = |time| next(now.checked_add(time), now);
+        assert_eq!(deadline(Duration::MAX), None);
+        assert_eq!(next(None, now), (3_600_000, false));
+        assert_eq!(after(LONGEST * 2), (3_600_000, false));
+        assert_eq!(after(Duration::from_micros(1001)), (2, true));
+        assert_eq!(next(Some(now), now + LONGEST), (0, true));
     }
 }

@@ -50,9 +50,8 @@ fn entry_point(memory: &ChildMemory) -> Result<usize, Obstacle> {
         memory.read(base + at, &mut bytes).map(|()| u32::from_le_bytes(bytes))
     };
     let header = number(PE_OFFSET)? as usize;
-    // The header is in the first page: whatever the number is, only memory of the child is read.
-    let machine = number(header.saturating_add(MACHINE).min(1 << 30))? as u16;
-    if number(header.min(1 << 30))? != SIGNATURE || machine != AMD64 {
+    let machine = number(header + MACHINE)? as u16;
+    if number(header)? != SIGNATURE || machine != AMD64 {
         return Err(Obstacle::Machine);
     }
     Ok(base + number(header + ENTRY)? as usize)
