@@ -135,7 +135,9 @@ mod tests {
             let (command, output) = ("false".to_owned(), output.to_owned());
             LabError::Hook { hook: HookKind::Prepare, command, ending: Ending::Code(1), output }
         };
-        let remedy = "orrect it; where its failure does not matter, append '|| true' (not with -N)";
+        let remedy = format!(
+            "orrect it; where its failure does not matter, append '{IGNORING}' (not with -N)"
+        );
         let text = hook("").words();
         assert_eq!(text, format!("--prepare false: it ended with exit code 1; c{remedy}"));
         let text = hook("; it wrote:\n  | no").words();
@@ -155,10 +157,13 @@ mod tests {
     fn a_folder_that_holds_a_run_can_be_continued() {
         let path = Path::new("/a b");
         let words = folder_remedy(&FolderRemedy::ContinueOrAnother(Series::OfSizes), path);
+        let quoted = quoted_path(path);
         assert_eq!(
             words,
-            "continue that run with headstart scale --resume '/a b' or choose another folder with \
-             --save"
+            format!(
+                "continue that run with headstart scale --resume {quoted} or choose another folder \
+                 with --save"
+            )
         );
         assert!(folder_remedy(&FolderRemedy::FreeSpace, path).contains("--resume"));
     }
