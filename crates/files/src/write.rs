@@ -127,7 +127,8 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

@@ -28,7 +28,8 @@ fn read<H: FileHeader<Endian = Endianness>>(
     }))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
