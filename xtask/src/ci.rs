@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: everything a change has to pass, each step timed.
 
 use crate::counts::Counts;
-use crate::{skips, test};
+use crate::{skips, test, windows};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 use testkit::workspace::{cargo, succeeds};
@@ -31,6 +31,8 @@ pub fn run() -> Result<bool> {
     step("tools", &mut || Ok(test::install_tools()?.is_empty()))?;
     step("fuzz targets", &mut || fuzz_targets())?;
     step("tests", &mut || counted(test::unit(&[])?, &mut counts))?;
+    step("tests by Wine", &mut || counted(windows::unit()?, &mut counts))?;
+    step("other Windows", &mut || windows::check())?;
     step("doc tests", &mut || counted(test::doc()?, &mut counts))?;
     step("documentation", &mut || documentation())?;
     step("skipped tests", &mut || Ok(none_refused(&counts)))?;

@@ -6,6 +6,7 @@ mod counts;
 mod demo;
 mod skips;
 mod test;
+mod windows;
 
 use anyhow::Result;
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ cargo xtask COMMAND
   test                installs the tools that tests need, and runs every test
   demo                shows headstart on real programs of this machine
   bless               writes every golden file anew
+  dist --windows      an archive with headstart.exe, the build for Windows
   ci                  everything a change has to pass: .ci/run
   check-real [NAME]…  the bars, against other tools (by hand; installs large programs)";
 
@@ -36,6 +38,7 @@ fn run() -> Result<ExitCode> {
         ["test"] => test::run()?,
         ["demo"] => demo::run()?,
         ["bless"] => bless::run()?,
+        ["dist", "--windows"] => windows::dist()?,
         ["ci"] => ci::run()?,
         ["check-real", names @ ..] => check_real(names)?,
         ["help" | "--help" | "-h"] => {

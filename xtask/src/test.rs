@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test, with the tools they need.
 
 use crate::counts::{Counts, tests};
+use crate::windows;
 use anyhow::Result;
 use testkit::workspace::cargo;
 use testkit::{Need, TOOLS, Tool, packages};
@@ -12,9 +13,10 @@ use testkit::{Need, TOOLS, Tool, packages};
 pub fn run() -> Result<bool> {
     let missing = install_tools()?;
     let (mut good, mut counts) = unit(&missing)?;
-    let (more_good, more) = doc()?;
-    good &= more_good;
-    counts.add(more);
+    for (more_good, more) in [windows::unit()?, doc()?] {
+        good &= more_good;
+        counts.add(more);
+    }
     conclude(good, &counts);
     Ok(good)
 }
@@ -35,8 +37,10 @@ pub fn install_tools() -> Result<Vec<&'static Tool>> {
 /// Cargo cannot be run.
 pub fn unit(excused: &[&Tool]) -> Result<(bool, Counts)> {
     let excused: Vec<&str> = excused.iter().map(|tool| tool.name).collect();
+    let exe = windows::build()?;
     let arguments = ["test", "--locked", "--workspace", "--all-targets", "--no-fail-fast"];
     let mut command = cargo(&arguments);
+    windows::tell(&mut command, exe.as_ref());
     command.env(testkit::REQUIRE_TOOLS, "1").env(testkit::EXCUSED_TOOLS, excused.join(" "));
     tests(&mut command)
 }

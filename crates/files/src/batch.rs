@@ -243,8 +243,8 @@ fn sync<'a>(files: impl Iterator<Item = &'a WaitingFile>) -> Result<(), WriteErr
     })
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

@@ -186,8 +186,8 @@ fn start(name: &OsStr) -> String {
     name.get(..end).unwrap_or_default().to_owned()
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

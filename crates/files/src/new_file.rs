@@ -83,7 +83,7 @@ impl NewFile {
         let NewFile { file, target, parked, .. } = self;
         let Some(parked) = parked else {
             let named = target.folder.opened.name(&file, &target.name);
-            drop(Renaming::of(file));
+            let _open = Renaming::of(file);
             named.map_err(|error| target.error("giving it its name", error))?;
             return Ok(target);
         };

@@ -127,8 +127,8 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 

@@ -78,8 +78,8 @@ impl FunctionStarts {
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

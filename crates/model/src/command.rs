@@ -47,8 +47,8 @@ impl Command {
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -22,7 +22,8 @@ pub fn quoted_path(path: impl AsRef<Path>) -> String {
     }
 }
 
-#[cfg(all(test, not(windows)))]
+#[cfg(test)]
+#[cfg(not(windows))]
 mod tests {
     use super::*;
 

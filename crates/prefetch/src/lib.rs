@@ -20,7 +20,8 @@ pub mod plan;
 pub mod record;
 #[cfg(target_os = "linux")]
 pub mod recording;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod sample;
 #[cfg(target_os = "linux")]
 pub mod store;

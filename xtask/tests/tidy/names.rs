@@ -12,9 +12,9 @@ const KINDS: [&str; 5] = ["struct", "enum", "trait", "union", "type"];
 /// Public types of the crates that have the name of another.
 pub fn shared_by_types(tree: &Tree) -> Vec<Violation> {
     let mut places: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
-    // What each host has in its own form goes by the same name.
-    let is_counted = |path: &str| path.starts_with("crates/") && !path.contains("/windows/");
-    for source in tree.sources.iter().filter(|source| is_counted(&source.path)) {
+    // Types of one host have the names of those of another, whose place they take.
+    let counts = |path: &str| path.starts_with("crates/") && !path.contains("/windows/");
+    for source in tree.sources.iter().filter(|source| counts(&source.path)) {
         for (line, code) in source.product() {
             let mut words = code.trim_start().split([' ', '<', '{', '(', ';', ':']);
             let is_type = words.next() == Some("pub")

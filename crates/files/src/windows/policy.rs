@@ -45,7 +45,7 @@ pub(crate) fn names(real: &Path, _data: &Metadata) -> u64 {
 /// Which files programs write to, or run: such a file cannot be opened for writing by oneself
 /// alone.
 #[derive(Debug, Default)]
-pub struct Writers;
+pub struct Writers {}
 
 impl Writers {
     /// Why the file cannot be replaced now.
@@ -74,11 +74,11 @@ mod tests {
         let path = place.path().join("x.dll");
         std::fs::write(&path, "x").unwrap();
         let data = path.metadata().unwrap();
-        assert_eq!(Writers.of(&path, &data), None);
+        assert_eq!(Writers::default().of(&path, &data), None);
         let reader = std::fs::File::open(&path).unwrap();
-        assert_eq!(Writers.of(&path, &data), None, "a reader is in nobody's way");
+        assert_eq!(Writers::default().of(&path, &data), None, "a reader is in nobody's way");
         drop(reader);
         let _writer = OpenOptions::new().write(true).open(&path).unwrap();
-        assert!(Writers.of(&path, &data).unwrap().contains("open for writing"));
+        assert!(Writers::default().of(&path, &data).unwrap().contains("open for writing"));
     }
 }

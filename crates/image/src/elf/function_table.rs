@@ -60,8 +60,8 @@ fn text<H: FileHeader>(file: &Elf<'_, H>) -> Option<Range<Va>> {
     Some(start..start.saturating_add(section.sh_size(file.endian).into()))
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use crate::function_table;
     use model::Va;

@@ -28,8 +28,8 @@ fn read<H: FileHeader<Endian = Endianness>>(
     }))
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
