@@ -6,9 +6,6 @@
 use crate::clock::Instant;
 use core::arch::x86_64::{__cpuid, __cpuid_count, _rdtsc};
 
-#[cfg(not(target_arch = "x86_64"))]
-compile_error!("CPUID exists on x86-64 only");
-
 /// Leaf that the C library asks most often: deterministic cache parameters.
 const CACHE_LEAF: u32 = 4;
 const SAMPLES: usize = 101;

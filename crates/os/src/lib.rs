@@ -4,6 +4,7 @@
 //! allowed here and each block gives its reason.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 pub mod cpuid;
 mod error;
 mod pattern;

@@ -1,13 +1,12 @@
 //! The machine and how busy it is.
 
 mod affinity;
+mod processor;
 
 pub use affinity::{allowed_cpus, quiet_cpu, stay_off};
 
 use super::system_file::function;
 use super::under_wine;
-use crate::cpuid;
-use core::arch::x86_64::__cpuid;
 use model::Machine;
 use std::ffi::{CStr, c_char};
 use std::io;
@@ -16,10 +15,6 @@ use std::ptr;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOW;
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
-
-/// The first leaf of the processor's name, and the one that says which leaves there are.
-const NAME_LEAF: u32 = 0x8000_0002;
-const EXTENDED_LEAVES: u32 = 0x8000_0000;
 
 /// Whether headstart may start the threads that it works with: Windows limits them by memory alone.
 ///
@@ -33,10 +28,10 @@ pub fn may_start_threads() -> Result<(), (String, io::Error)> {
 pub fn machine() -> Machine {
     Machine {
         kernel: kernel(),
-        processor: format!("{} ({})", processor_model(), std::env::consts::ARCH),
+        processor: format!("{} ({})", processor::model(), std::env::consts::ARCH),
         // SAFETY: no pointer is passed.
         cpus: unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) },
-        hypervisor: cpuid::hypervisor(),
+        hypervisor: processor::hypervisor(),
         libc: None,
     }
 }
@@ -74,17 +69,6 @@ fn windows_version() -> String {
     // SAFETY: the structure says its own size and outlives the call, which always succeeds.
     unsafe { RtlGetVersion(&mut version) };
     format!("{}.{}.{}", version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber)
-}
-
-/// The processor's own name for itself.
-fn processor_model() -> String {
-    if __cpuid(EXTENDED_LEAVES).eax < NAME_LEAF + 2 {
-        return "unknown model".to_owned();
-    }
-    let leaves = (NAME_LEAF..NAME_LEAF + 3).map(__cpuid);
-    let words = leaves.flat_map(|leaf| [leaf.eax, leaf.ebx, leaf.ecx, leaf.edx]);
-    let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
-    String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned()
 }
 
 #[cfg(test)]

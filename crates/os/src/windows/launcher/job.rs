@@ -19,6 +19,9 @@ const GONE_WITHIN: Duration = Duration::from_secs(5);
 /// More processes of one launch than this are not told apart.
 const MOST_LISTED: usize = 1024;
 
+/// Words in front of the ids in a list of them: two numbers of 32 bits.
+const HEAD: usize = 2 * size_of::<u32>() / size_of::<usize>();
+
 /// A job, whose processes are ended with this value, or with the process that holds it.
 pub(super) struct Job(OwnedHandle);
 
@@ -95,8 +98,7 @@ impl Job {
 
     /// The ids of its processes, up to [`MOST_LISTED`].
     fn processes(&self) -> Vec<usize> {
-        // Two numbers of 32 bits, then the ids.
-        let mut list = vec![0_usize; 1 + MOST_LISTED];
+        let mut list = vec![0_usize; HEAD + MOST_LISTED];
         let bytes = size_of_val(&*list) as u32;
         // SAFETY: the thread's last error.
         let more = || unsafe { GetLastError() } == ERROR_MORE_DATA;
@@ -106,7 +108,7 @@ impl Job {
         // SAFETY: the list is longer than its head and aligned for it.
         let head = unsafe { &*list.as_ptr().cast::<JOBOBJECT_BASIC_PROCESS_ID_LIST>() };
         let count = (head.NumberOfProcessIdsInList as usize).min(MOST_LISTED);
-        list[1..=count].to_vec()
+        list[HEAD..HEAD + count].to_vec()
     }
 
     fn query(&self, kind: i32, into: *mut c_void, bytes: u32) -> bool {

@@ -23,12 +23,20 @@ pub(super) enum Obstacle {
     Memory(#[from] io::Error),
     #[error("it is no program for x86-64, and only these can be stopped at their entry point")]
     Machine,
+    #[error("headstart for another processor than x86-64 stops no program at its entry point")]
+    Build,
     #[error("its ntdll.dll is not at the address of headstart's")]
     OtherNtdll,
 }
 
+/// Whether the stub is of this build's processor.
+const IS_HERE: bool = cfg!(target_arch = "x86_64");
+
 /// Has the process set `event` when it reaches its entry point, and go no further.
 pub(super) fn plant(memory: &ChildMemory, event: HANDLE) -> Result<(), Obstacle> {
+    if !IS_HERE {
+        return Err(Obstacle::Build);
+    }
     let entry = entry_point(memory)?;
     let [set_event, wait] = [c"NtSetEvent", c"NtWaitForSingleObject"].map(|name| {
         let found = function(c"ntdll.dll", name).ok_or(Obstacle::OtherNtdll)? as usize;
