@@ -15,10 +15,21 @@ const BUILT: &str = "x86_64-pc-windows-gnu";
 /// What is only checked: there is nothing here that links or runs it.
 const CHECKED: [&str; 3] =
     ["x86_64-pc-windows-msvc", "i686-pc-windows-gnu", "aarch64-pc-windows-gnullvm"];
-/// Crates whose unit tests run on Windows: all that headstart.exe is made of but the command itself.
-const CRATES: [&str; 12] = [
-    "dlls", "files", "image", "lab", "loader", "model", "os", "prefetch", "report", "rewrite",
-    "stats", "workload",
+/// Crates whose tests run on Windows: all that headstart.exe is made of.
+const CRATES: [&str; 13] = [
+    "dlls",
+    "files",
+    "headstart",
+    "image",
+    "lab",
+    "loader",
+    "model",
+    "os",
+    "prefetch",
+    "report",
+    "rewrite",
+    "stats",
+    "workload",
 ];
 /// Tells tests where the build is.
 const EXE: &str = "HEADSTART_EXE";
@@ -69,7 +80,7 @@ pub fn tell(command: &mut Command, exe: Option<&PathBuf>) {
     }
 }
 
-/// Unit tests of all that headstart.exe is made of, under Wine. True, and no counts, where there is
+/// Unit tests of all that headstart.exe is made of, and its launches, under Wine. True, and no counts, where there is
 /// none.
 ///
 /// # Errors
@@ -81,7 +92,8 @@ pub fn unit() -> Result<(bool, Counts)> {
     if !add_target(BUILT)? {
         return Ok((true, Counts::default()));
     }
-    let mut arguments = vec!["test", "--locked", "--lib", "--no-fail-fast", "--target", BUILT];
+    let mut arguments = vec!["test", "--locked", "--lib", "--bins", "--test", "windows"];
+    arguments.extend(["--no-fail-fast", "--target", BUILT]);
     arguments.extend(CRATES.iter().flat_map(|name| ["-p", name]));
     let mut command = cargo(&arguments);
     let (program, variables) = wine.surroundings();
