@@ -121,6 +121,23 @@ fn what_is_left_running_is_ended_and_counted() {
 }
 
 #[test]
+fn programs_inherit_their_own_streams_alone() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut launcher = Launcher::start().unwrap();
+    let null = Stdio::null().unwrap();
+    let other = null.clone().with_output(writer);
+    let other_slot = launcher.prepare(&own("sleep"), &other, &[]).unwrap();
+    let slot = launcher.prepare(&own("leave x"), &null, &[]).unwrap();
+    launcher.aside(slot, &spec(Until::Exit, 60)).unwrap();
+    // What was left runs, and nobody here can write to the pipe any more.
+    drop(other);
+    launcher.replace(other_slot, &own("sleep"), &null, &[]).unwrap();
+    let (sender, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(reader.read(&mut [0])));
+    assert_eq!(end.recv_timeout(Duration::from_secs(30)).unwrap().unwrap(), 0);
+}
+
+#[test]
 fn programs_are_watched_until_they_are_ready() {
     let until = || spec(Until::Output("r.ady".to_owned()), 60);
     assert_eq!(launched(&own("say ready"), &until()).unwrap().ending, Ending::Ready);
