@@ -68,6 +68,11 @@ fn program() {
             let words = ["--exact", PROGRAM, "--nocapture", "--ignored"];
             other.args(words).env(TASK, format!("say {argument}")).spawn().unwrap();
         }
+        "launch" => {
+            let mut launcher = Launcher::start().unwrap();
+            let slot = launcher.prepare(&own(argument), &Stdio::inherited(), &[]).unwrap();
+            launcher.launch(slot, &spec(Until::Exit, 600)).unwrap();
+        }
         _ => panic!("{task}"),
     }
 }
@@ -118,6 +123,28 @@ fn what_is_left_running_is_ended_and_counted() {
     }
     drop(launcher);
     reader.read_to_end(&mut text).unwrap();
+}
+
+#[test]
+fn nothing_is_left_where_the_launcher_is_killed() {
+    let command = own("launch say words");
+    let mut launcher = std::process::Command::new(&command.program);
+    launcher.args(&command.argv[1..]).env(TASK, "launch say words");
+    let mut launcher = launcher.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut output = launcher.stdout.take().unwrap();
+    let mut text = Vec::new();
+    let mut heard = [0; 4096];
+    while !String::from_utf8_lossy(&text).contains("words") {
+        let count = output.read(&mut heard).unwrap();
+        assert!(count > 0, "it has ended by itself");
+        text.extend(&heard[..count]);
+    }
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+    // The program has it open as long as it runs, which is ten minutes.
+    let (sender, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(output.read_to_end(&mut text)));
+    assert!(end.recv_timeout(Duration::from_secs(30)).unwrap().is_ok());
 }
 
 #[test]
