@@ -16,9 +16,9 @@ const BUILT: &str = "x86_64-pc-windows-gnu";
 const CHECKED: [&str; 3] =
     ["x86_64-pc-windows-msvc", "i686-pc-windows-gnu", "aarch64-pc-windows-gnullvm"];
 /// Crates whose unit tests run on Windows: all that headstart.exe is made of but the command itself.
-const CRATES: [&str; 11] = [
-    "dlls", "files", "image", "loader", "model", "os", "prefetch", "report", "rewrite", "stats",
-    "workload",
+const CRATES: [&str; 12] = [
+    "dlls", "files", "image", "lab", "loader", "model", "os", "prefetch", "report", "rewrite",
+    "stats", "workload",
 ];
 /// Tells tests where the build is.
 const EXE: &str = "HEADSTART_EXE";

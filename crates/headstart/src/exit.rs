@@ -1,16 +1,16 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
 mod command;
-#[cfg(target_os = "linux")]
 mod launches;
 mod libraries;
+#[cfg(target_os = "linux")]
+mod linux;
 
 pub use command::{FileError, Usage, WithCode};
-#[cfg(target_os = "linux")]
-pub use launches::{
-    PROGRAM_FAILED, TIMED_OUT, interrupted, is_interrupt, unkept, until_words, verb,
-};
+pub use launches::{PROGRAM_FAILED, TIMED_OUT, unkept, verb};
 pub use libraries::unwritten;
+#[cfg(target_os = "linux")]
+pub use linux::{interrupted, is_interrupt, until_words};
 
 use crate::output;
 use dlls::rebase::DatabaseError;
@@ -81,9 +81,9 @@ const KNOWN: &[AsKnown] = &[
     as_known::<ElfRewriteError>,
 ];
 #[cfg(target_os = "linux")]
-const OF_LAUNCHES: &[AsKnown] = launches::KNOWN;
+const OF_LINUX: &[AsKnown] = linux::KNOWN;
 #[cfg(not(target_os = "linux"))]
-const OF_LAUNCHES: &[AsKnown] = &[];
+const OF_LINUX: &[AsKnown] = &[];
 
 fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known> {
     Some(error.downcast_ref::<E>()?)
@@ -91,7 +91,7 @@ fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known>
 
 /// The error as one that is known; any other is headstart's own failure.
 fn known(error: &anyhow::Error) -> Option<&dyn Known> {
-    KNOWN.iter().chain(OF_LAUNCHES).find_map(|as_known| as_known(error))
+    KNOWN.iter().chain(launches::KNOWN).chain(OF_LINUX).find_map(|as_known| as_known(error))
 }
 
 /// Prints the error and gives its exit code. A reader that has gone away is no error.

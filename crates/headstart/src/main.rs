@@ -9,10 +9,8 @@ mod exit;
 mod find;
 #[cfg(target_os = "linux")]
 mod input;
-#[cfg(target_os = "linux")]
 mod measuring;
 mod output;
-#[cfg(target_os = "linux")]
 mod phrases;
 #[cfg(target_os = "linux")]
 mod programs;
@@ -56,6 +54,7 @@ fn early(first: Option<&OsStr>) -> Option<ExitCode> {
 
 #[cfg(not(target_os = "linux"))]
 fn early(_first: Option<&OsStr>) -> Option<ExitCode> {
+    os::phrases::set_words(phrases::words);
     None
 }
 

@@ -8,7 +8,7 @@ use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::{Keep, MeasureRequest, Measured, ResumeRequest, RunFolder, Series, Stop};
 use model::{OutputTo, Results, Variant};
-use os::clock::TICKS_PER_SECOND;
+use os::clock::ticks_per_second;
 use os::launcher::Launcher;
 use std::path::Path;
 use std::process::ExitCode;
@@ -60,8 +60,19 @@ pub fn measure(
         }
         (None, None) => return Err(Usage("name a command to launch".to_owned()).into()),
     };
-    let variants = measured.experiment.variants.iter();
-    let stale = variants.filter_map(|variant| Some((variant, bundle::stale(&variant.command)?)));
+    let stale = stale_bundles(&measured.experiment.variants);
+    measured.results.notes.extend(stale);
+    if let Some(error) = &measured.unkept {
+        measured.results.notes.insert(0, exit::unkept(error));
+    }
+    Ok(measured)
+}
+
+/// What was launched though a bundle was named.
+#[cfg(target_os = "linux")]
+fn stale_bundles(variants: &[Variant]) -> Vec<String> {
+    let stale = variants.iter();
+    let stale = stale.filter_map(|variant| Some((variant, bundle::stale(&variant.command)?)));
     let notes = stale.map(|(variant, reason)| {
         format!(
             "{} is a bundle that starts the original, so the original was launched too: {reason}; run \
@@ -69,12 +80,13 @@ pub fn measure(
             variant.command.program.display()
         )
     });
-    let notes: Vec<String> = notes.collect();
-    measured.results.notes.extend(notes);
-    if let Some(error) = &measured.unkept {
-        measured.results.notes.insert(0, exit::unkept(error));
-    }
-    Ok(measured)
+    notes.collect()
+}
+
+/// Bundles are programs of Linux.
+#[cfg(not(target_os = "linux"))]
+fn stale_bundles(_variants: &[Variant]) -> Vec<String> {
+    Vec::new()
 }
 
 /// What programs print would be in the midst of what another program is to read.
@@ -146,7 +158,7 @@ fn ticks(results: &Results, arguments: &OutputArgs) -> String {
     let several = results.variants.len() > 1;
     let lines = results.variants.iter().map(|variant| {
         let head = if several { format!("{}:\n", variant.name) } else { String::new() };
-        head + &report::ticks_lines(variant.summary.min_us, TICKS_PER_SECOND)
+        head + &report::ticks_lines(variant.summary.min_us, ticks_per_second())
     });
     format!("\n{}", lines.collect::<String>())
 }

@@ -1,14 +1,15 @@
 //! What standard output can show, and writing to it and to files.
 
-#[cfg(target_os = "linux")]
 mod launches;
 #[cfg(target_os = "linux")]
+mod linux;
+mod text;
 mod written;
 
+pub use launches::{say, say_ended, style_as};
 #[cfg(target_os = "linux")]
-pub use launches::{left_in, null, print_aside, say, say_ended, style_as, style_aside};
-#[cfg(target_os = "linux")]
-pub use written::{is_named_pipe, may_be_written, may_be_written_beside, write_bytes, write_file};
+pub use linux::*;
+pub use written::{is_named_pipe, may_be_written, write_file};
 
 use crate::exit::FileError;
 use anyhow::Result;

@@ -5,7 +5,8 @@ use report::CommandWords;
 
 /// How to say when a program is ready: the end of a sentence.
 pub const SAY_WHEN_READY: &str = "use --until to say when such a program is ready";
-const CHECK_MACHINE: &str = "headstart doctor";
+/// What shows which programs are busy.
+const CHECK_MACHINE: &str = if cfg!(windows) { "the Task Manager" } else { "headstart doctor" };
 
 /// What views say of the command line.
 pub const VIEW_WORDS: CommandWords = CommandWords {
@@ -29,6 +30,9 @@ pub fn words(phrase: Phrase<'_>) -> String {
         Phrase::UntilOutput => "--until output",
         Phrase::MeasureToExit => "measure with --until exit",
         Phrase::RemoveBeforeLaunch => "let --prepare remove it before each launch",
+        Phrase::ChooseCpu if cfg!(windows) => {
+            "choose a CPU to which the Task Manager lets programs be set, or use --no-pin"
+        }
         Phrase::ChooseCpu => "choose a CPU that taskset -cp $$ lists, or use --no-pin",
         Phrase::AnyCpu => "use --no-pin",
         Phrase::CheckMachine => CHECK_MACHINE,

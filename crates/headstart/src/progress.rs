@@ -1,6 +1,5 @@
 //! Progress on stderr: nothing for the first second, nothing where stderr is no terminal.
 
-#[cfg(target_os = "linux")]
 mod launches;
 
 use crate::output;

@@ -73,8 +73,8 @@ pub const GROUPS: &[Group] = &[
         heading: "The loop",
         word: None,
         verbs: &[
-            linux!("measure", measure, "how long a launch takes"),
-            linux!("compare", compare, "whether one command starts faster than another"),
+            verb!("measure", measure, "how long a launch takes"),
+            verb!("compare", compare, "whether one command starts faster than another"),
             linux!("explain", explain, "where the time of a launch goes, and what would help"),
             linux!(
                 "optimize",

@@ -10,7 +10,7 @@ use model::{
     VariantId,
 };
 use os::LaunchError;
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Stdio};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Stdio, unfollowed};
 use seat::Seat;
 use std::time::{Duration, Instant};
 
@@ -166,8 +166,8 @@ impl Launching for Bench<'_> {
         if self.spec.until != Until::Exit {
             return self.launch(variant);
         }
-        if os::wine::is_launched_by(self.command(variant)) {
-            return Ok(Launch { private_kib: Some(of_wine()), ..self.launch(variant)? });
+        if let Some(missed) = unfollowed(self.command(variant)) {
+            return Ok(Launch { private_kib: Some(missed), ..self.launch(variant)? });
         }
         let seat = &self.seats[variant.index()];
         let (slot, exactly) = (seat.slot, seat.exactly);
@@ -191,8 +191,8 @@ impl Launching for Bench<'_> {
         if seat.exactly || self.spec.until != Until::Exit {
             return Ok(None);
         }
-        if os::wine::is_launched_by(self.command(variant)) {
-            return Ok(Some(of_wine()));
+        if let Some(missed) = unfollowed(self.command(variant)) {
+            return Ok(Some(missed));
         }
         let followed = self.launcher.followed(slot, &self.spec)?;
         if self.interrupted() {
@@ -221,11 +221,6 @@ impl Launching for Bench<'_> {
     fn interrupted(&self) -> bool {
         os::interrupt::requested()
     }
-}
-
-/// Private memory of Wine's launches. Its server uses ptrace itself.
-fn of_wine() -> Reading<u64> {
-    Reading::unavailable("launches of Wine are not traced", "")
 }
 
 /// Private memory of a launch that failed when it was traced.

@@ -1,9 +1,11 @@
 //! From words to commands that can be launched, without a shell.
 
-use model::Command;
+mod host;
+
+use host::words_of;
+use model::{Command, text};
 use os::LaunchError;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// Why words are no command.
@@ -18,7 +20,8 @@ pub enum CommandLineError {
     /// Only a shell understands it.
     #[error(
         "'{word}' needs a shell, and this program is launched without one; \
-         if it is meant, write: sh -c {quoted}"
+         if it is meant, write: {} {quoted}",
+        host::SHELL
     )]
     NeedsShell {
         /// The word that a shell would understand.
@@ -52,8 +55,10 @@ pub fn one_command_found(
 
 /// Whether the word is a line of several words: one with spaces that is no file.
 pub fn is_line(word: &OsStr) -> bool {
-    let has_space =
-        word.as_bytes().utf8_chunks().any(|chunk| chunk.valid().contains(char::is_whitespace));
+    let has_space = word
+        .as_encoded_bytes()
+        .utf8_chunks()
+        .any(|chunk| chunk.valid().contains(char::is_whitespace));
     has_space && !Path::new(word).exists()
 }
 
@@ -65,10 +70,8 @@ pub fn from_line(line: &OsStr) -> Result<Command, CommandLineError> {
 
 /// The words of a line, as a shell would split it.
 fn split(line: &OsStr) -> Result<Vec<OsString>, CommandLineError> {
-    let Some(words) = shlex::bytes::split(line.as_bytes()) else {
-        return Err(CommandLineError::Quotation(line.to_string_lossy().into_owned()));
-    };
-    Ok(words.into_iter().map(OsString::from_vec).collect())
+    let no_end = || CommandLineError::Quotation(line.to_string_lossy().into_owned());
+    words(line).ok_or_else(no_end)
 }
 
 /// The command, where the line has no word that only a shell understands.
@@ -77,8 +80,13 @@ fn without_shell(line: &OsStr, command: Command) -> Result<Command, CommandLineE
     let is_word = |operator: &&&str| command.argv.iter().any(|word| word == **operator);
     let Some(word) = operators.iter().find(is_word) else { return Ok(command) };
     let line = line.to_string_lossy();
-    let quoted = shlex::try_quote(&line).unwrap_or_default().into_owned();
+    let quoted = host::quoted(&line);
     Err(CommandLineError::NeedsShell { word: (*word).to_owned(), quoted })
+}
+
+/// The words of a line, as programs of the host take them; `None` where a quotation does not end.
+pub fn words(line: &OsStr) -> Option<Vec<OsString>> {
+    words_of(line)
 }
 
 /// A program and its arguments, behind the variables that are set for it.
@@ -102,12 +110,12 @@ fn from_words_found(
 
 /// `NAME=value`, as a shell would take it for a variable.
 pub fn assignment(word: &OsStr) -> Option<(String, Option<OsString>)> {
-    let bytes = word.as_bytes();
+    let bytes = word.as_encoded_bytes();
     let (name, value) = bytes.split_at(bytes.iter().position(|&byte| byte == b'=')?);
     let letters = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     if !name.iter().all(letters) || name.first()?.is_ascii_digit() {
         return None;
     }
     let name = String::from_utf8(name.to_vec()).ok()?;
-    Some((name, Some(OsStr::from_bytes(&value[1..]).to_owned())))
+    Some((name, Some(text::of_bytes(value[1..].to_vec()))))
 }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 const KEPT: usize = 100;
 
 /// A folder that does not exist yet, named after `program`, below the user's cache folder (XDG
-/// Base Directory Specification).
+/// Base Directory Specification; on Windows that for data of this machine).
 ///
 /// # Errors
 /// There is no such place.
@@ -28,10 +28,22 @@ fn runs() -> Option<PathBuf> {
 
 /// headstart's folder below the user's cache folder, whether it exists or not.
 pub fn cache() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("headstart"))
+    Some(caches()?.join("headstart"))
+}
+
+#[cfg(not(windows))]
+fn caches() -> Option<PathBuf> {
+    absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
+}
+
+#[cfg(windows)]
+fn caches() -> Option<PathBuf> {
+    absolute("LOCALAPPDATA")
+}
+
+/// The folder that a variable names.
+fn absolute(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Removes the oldest runs beyond [`KEPT`], and nothing that is not a run. What cannot be removed
@@ -64,6 +76,8 @@ fn is_run(entry: &DirEntry) -> bool {
     named && folder && told.into_iter().any(holds)
 }
 
+// Windows does not set the times of folders that are opened like files.
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,12 +13,14 @@ pub enum LabError {
     #[error(transparent)]
     Launch(#[from] os::LaunchError),
     /// Wine cannot be used, or has gone.
+    #[cfg(target_os = "linux")]
     #[error(transparent)]
     Wine(#[from] os::wine::WineError),
     /// The words of a command are none.
     #[error(transparent)]
     CommandLine(#[from] CommandLineError),
     /// Work cannot be counted here.
+    #[cfg(target_os = "linux")]
     #[error(transparent)]
     Count(os::count::CountError),
     /// A workload cannot be generated.
@@ -42,7 +44,8 @@ pub enum LabError {
     #[error("a temporary folder for the workloads: {0}; choose another place with TMPDIR")]
     NoTemporaryFolder(#[source] std::io::Error),
     /// Nothing says where runs are kept.
-    #[error("neither XDG_CACHE_HOME nor HOME is set")]
+    #[cfg_attr(not(windows), error("neither XDG_CACHE_HOME nor HOME is set"))]
+    #[cfg_attr(windows, error("LOCALAPPDATA is not set"))]
     NoDefaultFolder,
     /// A program failed.
     #[error("{command}: it {}{output}", .ending.words())]
@@ -197,6 +200,7 @@ impl Series {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl From<os::count::CountError> for LabError {
     fn from(error: os::count::CountError) -> LabError {
         match error {

@@ -2,13 +2,18 @@
 //! launch, appended the moment the launch is over. Killing headstart loses nothing but the
 //! launch under way.
 
+mod lock;
+#[cfg(unix)]
+#[cfg(test)]
+mod unix_tests;
+
 use crate::{FolderRemedy, LabError, Series};
-use files::{Lock, Permit, WriteError};
+use files::{Permit, WriteError};
+use lock::{RunLock, is_removed};
 use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
 use serde::Serialize;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const EXPERIMENT: &str = "experiment.json";
@@ -16,6 +21,9 @@ const LAUNCHES: &str = "launches.jsonl";
 const PERMIT: Permit = Permit::Created(0o666);
 /// Name of the explanation that is added to a run.
 pub const EXPLANATION: &str = "explanation.json";
+
+/// What belongs to a run of the sizes of a sweep.
+pub const SWEEP_PLAN: &str = "sweep.json";
 
 /// Where samples go as they are made.
 pub trait Samples {
@@ -34,7 +42,7 @@ impl Samples for Vec<Sample> {
 pub struct RunFolder {
     path: PathBuf,
     launches: File,
-    _lock: Option<Lock>,
+    lock: Option<RunLock>,
 }
 
 impl RunFolder {
@@ -129,10 +137,13 @@ impl RunFolder {
 
     /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
     pub fn discard(self) {
+        let RunFolder { path, launches, lock } = self;
+        // Windows removes no file that is locked.
+        drop((launches, lock));
         // What cannot be removed is only untidy.
-        let _ = fs::remove_file(self.path.join(EXPERIMENT));
-        let _ = fs::remove_file(self.path.join(LAUNCHES));
-        let _ = fs::remove_dir(&self.path);
+        let _ = fs::remove_file(path.join(EXPERIMENT));
+        let _ = fs::remove_file(path.join(LAUNCHES));
+        let _ = fs::remove_dir(&path);
     }
 
     fn open_launches(path: &Path) -> Result<Self, LabError> {
@@ -142,17 +153,12 @@ impl RunFolder {
             .append(true)
             .open(&file)
             .map_err(|error| problem(&file, &error, FolderRemedy::WritableOrAnother))?;
-        let same = launches.try_clone().map_err(|error| full(&file, &error))?;
-        let lock = match Lock::now(same) {
-            Ok(lock) => Some(lock),
-            Err(TryLockError::WouldBlock) => {
-                let problem = "another headstart adds launches to this run";
-                return Err(LabError::folder(path, problem, "wait until that has ended"));
-            }
-            // Where a file system has no locks, nothing is known of others.
-            Err(TryLockError::Error(_)) => None,
-        };
-        Ok(RunFolder { path: path.to_owned(), launches, _lock: lock })
+        let lock = lock::lock(&launches, &file).map_err(|error| full(&file, &error))?;
+        let lock = lock.map_err(|_taken| {
+            let problem = "another headstart adds launches to this run";
+            LabError::folder(path, problem, "wait until that has ended")
+        })?;
+        Ok(RunFolder { path: path.to_owned(), launches, lock })
     }
 }
 
@@ -169,7 +175,7 @@ impl Samples for RunFolder {
         let mut line = serde_json::to_vec(sample).map_err(|error| full(&file, &error.into()))?;
         line.push(b'\n');
         // Of a file without a name nothing would be left.
-        if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
+        if is_removed(&self.launches, &file) {
             let problem = "it was removed during the run";
             return Err(LabError::folder(&file, problem, "start a new run, and keep its folder"));
         }
@@ -183,7 +189,7 @@ fn resumable(path: &Path) -> Option<Series> {
     if path.join(EXPLANATION).exists() {
         return None;
     }
-    if path.join(crate::sweep::PLAN).exists() {
+    if path.join(SWEEP_PLAN).exists() {
         return Some(Series::OfSizes);
     }
     Some(Series::of_experiment(&read_experiment(path).ok()?))
@@ -245,7 +251,10 @@ fn read_samples(
         if !line.is_empty() {
             samples.push(parse(line, experiment).map_err(|what| {
                 let problem = format!("line {number} is not a launch of this run: {what}");
-                let remedy = format!("remove that line: sed -i {number}d {}", quoted_path(&file));
+                let remedy = match cfg!(windows) {
+                    true => "remove that line".to_owned(),
+                    false => format!("remove that line: sed -i {number}d {}", quoted_path(&file)),
+                };
                 LabError::folder(&file, problem, &remedy)
             })?);
         }
@@ -269,36 +278,6 @@ fn parse(line: &[u8], experiment: &Experiment) -> Result<Sample, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Ending, Launch, Reading, VariantId};
-
-    fn sample() -> Sample {
-        let launch = Launch {
-            total_us: 1.0,
-            ending: Ending::Code(0),
-            user_us: Reading::Value(0.0),
-            system_us: Reading::Value(0.0),
-            private_kib: None,
-            peak_rss_kib: Reading::Value(1),
-            minor_faults: Reading::Value(1),
-            major_faults: Reading::Value(1),
-            read_bytes: Reading::Value(1),
-            left_running: 0,
-        };
-        Sample { round: 0, position: 0, variant: VariantId(0), launch, cold: None }
-    }
-
-    #[test]
-    fn a_full_disk_is_said_with_the_file_and_the_next_step() {
-        let Ok(launches) = File::options().append(true).open("/dev/full") else {
-            testkit::skip("there is no /dev/full");
-            return;
-        };
-        let mut run = RunFolder { path: PathBuf::from("run"), launches, _lock: None };
-        let text = run.append(&sample()).unwrap_err().to_string();
-        for part in ["run/launches.jsonl", "No space left", "free some space", "continue"] {
-            assert!(text.contains(part), "{text}");
-        }
-    }
 
     #[test]
     fn a_run_can_go_on_though_another_process_has_its_file_open() {
@@ -309,15 +288,5 @@ mod tests {
         drop(run);
         assert!(RunFolder::open_launches(folder.path()).is_ok());
         drop(of_a_child);
-    }
-
-    #[test]
-    fn a_run_whose_file_was_removed_says_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut run = RunFolder::open_launches(folder.path()).unwrap();
-        run.append(&sample()).unwrap();
-        fs::remove_file(folder.path().join(LAUNCHES)).unwrap();
-        let text = run.append(&sample()).unwrap_err().to_string();
-        assert!(text.contains("launches.jsonl': it was removed during"), "{text}");
     }
 }

@@ -6,23 +6,35 @@
 //! Whoever asks is told of every [`Event`] meanwhile.
 
 mod bench;
+#[cfg(target_os = "linux")]
+mod cold;
+#[cfg(not(target_os = "linux"))]
+#[path = "windows/cold.rs"]
 mod cold;
 pub mod command_line;
+mod created;
 pub mod default_folder;
 mod error;
 mod folder;
 mod jobs;
+#[cfg(target_os = "linux")]
 pub mod libraries;
 mod measure;
 mod output_file;
+#[cfg(target_os = "linux")]
 pub mod pagein;
+#[cfg(target_os = "linux")]
 pub mod pietrek;
 mod precision;
+#[cfg(target_os = "linux")]
 pub mod prefetching;
+#[cfg(target_os = "linux")]
 pub mod probes;
 mod rounds;
+#[cfg(target_os = "linux")]
 mod runner;
 mod schedule;
+#[cfg(target_os = "linux")]
 pub mod sweep;
 
 pub use bench::Bench;
@@ -34,8 +46,10 @@ pub use measure::{
     Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, experiment,
     measure, resume,
 };
+#[cfg(target_os = "linux")]
 pub(crate) use measure::{create, launch_all, moved};
 pub use output_file::{OutputFile, quoted_end};
 pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
+#[cfg(target_os = "linux")]
 pub use runner::{ChanceFailures, Runner};
 pub use schedule::{fresh_seed, order};

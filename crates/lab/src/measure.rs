@@ -1,5 +1,6 @@
 //! Measuring: from the request, through the launches and where they are kept, to the results.
 
+use crate::created;
 use crate::schedule::since_1970;
 use crate::{
     Bench, CacheEmptier, Event, Failure, LabError, RunFolder, Stop, default_folder, launch_rounds,
@@ -184,6 +185,7 @@ impl Run {
             }
         }
         results.notes.splice(0..0, self.notes);
+        results.notes.extend(created::notes(&self.experiment, &self.samples));
         if matches!(stop, Ok(Stop::Budget)) && self.experiment.schedule.precision.is_some() {
             let text = "The budget was spent before the result was as precise as asked for.";
             results.notes.push(text.to_owned());

@@ -78,8 +78,12 @@ impl Ending {
 /// What one launch cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// From before the clone call until the process was waited for, or was ready.
+    /// From before the clone call (on Windows, CreateProcess) until the process was waited for, or was ready.
     pub total_us: f64,
+    /// The part of it that is over when the process has been created and begins to run. Not told apart
+    /// on Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_us: Option<f64>,
     /// How it ended.
     pub ending: Ending,
     /// User time of the process and the children it waited for.

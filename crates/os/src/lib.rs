@@ -4,7 +4,10 @@
 //! allowed here and each block gives its reason.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+pub mod cpuid;
 mod error;
+mod pattern;
 pub mod phrases;
 
 #[cfg(target_os = "linux")]

@@ -1,4 +1,5 @@
 //! Counted launches: exact differences between programs that differ by known work.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 use model::{Command, Ending};

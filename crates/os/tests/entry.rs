@@ -1,4 +1,5 @@
 //! Launches to the entry point, on every kind of program.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use model::{Ending, Launch, Until};

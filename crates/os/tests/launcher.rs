@@ -1,4 +1,5 @@
 //! The launcher process on real programs.
+#![cfg(unix)]
 
 use model::{Ending, Launch, Until};
 use os::launcher::{Configuration, LaunchSpec, Launcher, Stdio};

@@ -1,4 +1,5 @@
 //! Peak RSS is the program's own.
+#![cfg(unix)]
 
 use model::Until;
 use os::launcher::{LaunchSpec, Launcher, Stdio};

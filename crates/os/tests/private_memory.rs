@@ -1,4 +1,5 @@
 //! Private memory is what a process has written to, and no other process has.
+#![cfg(unix)]
 
 use model::{Ending, Launch, Reading, Until};
 use os::launcher::{LaunchSpec, Launcher, Stdio};

@@ -1,4 +1,5 @@
 //! Programs that behave badly, and launchers that are killed: nothing is left running.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use model::{Ending, Launch, Until};

@@ -43,6 +43,7 @@ fn experiment(names: &[&str]) -> Experiment {
 fn sample(round: i32, variant: u32, total_us: f64) -> Sample {
     let launch = Launch {
         total_us,
+        created_us: None,
         ending: Ending::Code(0),
         user_us: Reading::Value(1.0),
         system_us: Reading::Value(2.0),

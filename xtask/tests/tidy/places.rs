@@ -88,6 +88,7 @@ pub const OPERATING_SYSTEM: Rule = Rule {
         "crates/files/src/lib.rs",
         "crates/model/src/text.rs",
         "crates/model/src/quoting.rs",
+        "crates/lab/src/",
         "crates/prefetch/src/lib.rs",
         "crates/rewrite/src/lib.rs",
         "crates/rewrite/src/already.rs",

@@ -1,14 +1,12 @@
 //! What the user typed, turned into plain data at once.
 
 mod choices;
-#[cfg(target_os = "linux")]
 mod launches;
 mod rewriting;
 mod rewriting_elf;
 mod workload;
 
 pub use choices::{address, choice, format};
-#[cfg(target_os = "linux")]
 pub use launches::*;
 pub use rewriting::DllArgs;
 pub use rewriting_elf::RewriteArgs;

@@ -3,7 +3,7 @@
 mod script;
 mod toolchain;
 
-use crate::args::values;
+use crate::args::{check, disk, toolchain};
 use crate::exit::{self, Usage, WithCode};
 use crate::output;
 use crate::phrases::VIEW_WORDS;
@@ -41,7 +41,7 @@ pub struct Arguments {
     out: PathBuf,
     /// Make bundles of the programs that a compiler starts for each file, in a folder for PATH; PROGRAM is
     /// the compiler [default: the first in PATH]
-    #[arg(long, value_name = "COMPILER", value_parser = values::toolchain())]
+    #[arg(long, value_name = "COMPILER", value_parser = toolchain())]
     #[arg(conflicts_with_all = ["outside", "sealed", "include", "learn", "prefetch", "populate"])]
     toolchain: Option<Toolchain>,
     /// Load at fixed addresses, chosen at random now: faster still, but without address-space
@@ -56,7 +56,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LIBRARY")]
     outside: Vec<OsString>,
     /// What DIR/run looks at when it is started, to tell whether it is still what the program would be
-    #[arg(long, value_name = "WHAT", value_parser = values::check(), default_value = "host")]
+    #[arg(long, value_name = "WHAT", value_parser = check(), default_value = "host")]
     check: BundleCheck,
     /// Folder whose files never change under the same name, and so are not looked at; with --check
     /// immutable; may be repeated
@@ -79,7 +79,7 @@ pub struct Arguments {
     #[arg(long, value_name = "RECORD|auto")]
     prefetch: Option<OsString>,
     /// The disk that is read from then [default: as an exact recording shows, else flash]
-    #[arg(long, value_name = "DISK", value_parser = values::disk(), requires = "prefetch")]
+    #[arg(long, value_name = "DISK", value_parser = disk(), requires = "prefetch")]
     disk: Option<Disk>,
     /// Launch the bundle twice with the arguments after the program. At every later start, the kernel maps
     /// the pages that the second launch used, all at once: slightly faster, but pages that the launch

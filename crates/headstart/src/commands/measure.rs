@@ -14,9 +14,18 @@ use std::process::ExitCode;
 
 /// Measure how long a program takes to start
 ///
-/// A small, pinned launcher starts the program again and again, without a shell, and times each
-/// launch. Each launch is recorded as soon as it is made: after Ctrl-C the results so far are
-/// printed, and --resume continues.
+#[cfg_attr(
+    not(windows),
+    doc = "A small, pinned launcher starts the program again and again, without a shell, and times each \
+           launch. Each launch is recorded as soon as it is made: after Ctrl-C the results so far are \
+           printed, and --resume continues."
+)]
+#[cfg_attr(
+    windows,
+    doc = "The program is started again and again, on one CPU and without a shell, and each launch is \
+           timed. Each launch is recorded as soon as it is made: after Ctrl-C the results so far are \
+           printed, and --resume continues."
+)]
 ///
 /// The command is the program and its arguments. Where the first word is a whole command line in
 /// quotation marks, every word is one, and they are compared as by 'headstart compare'.

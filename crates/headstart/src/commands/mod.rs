@@ -11,7 +11,6 @@ pub mod cache;
 pub mod cache_evict;
 #[cfg(target_os = "linux")]
 pub mod cache_status;
-#[cfg(target_os = "linux")]
 pub mod compare;
 #[cfg(target_os = "linux")]
 pub mod doctor;
@@ -32,7 +31,6 @@ pub mod io;
 pub mod list;
 #[cfg(target_os = "linux")]
 pub mod load;
-#[cfg(target_os = "linux")]
 pub mod measure;
 pub mod no_pie;
 #[cfg(target_os = "linux")]

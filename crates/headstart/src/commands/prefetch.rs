@@ -4,7 +4,7 @@ mod install;
 mod quick;
 mod stored;
 
-use crate::args::{one_command, values};
+use crate::args::{disk, one_command};
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
@@ -50,7 +50,7 @@ pub struct Arguments {
     #[arg(long)]
     before: bool,
     /// The disk [default: as an exact recording shows, else flash]
-    #[arg(long, value_name = "DISK", value_parser = values::disk())]
+    #[arg(long, value_name = "DISK", value_parser = disk())]
     disk: Option<Disk>,
     /// Do not say why nothing is read ahead
     #[arg(short, long, conflicts_with = "only")]

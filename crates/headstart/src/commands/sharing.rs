@@ -1,7 +1,6 @@
 //! `headstart sharing`: private and shared memory of processes, by modules and sections.
 
-use crate::args::values::idle_or_until;
-use crate::args::{one_command_found, seconds, split};
+use crate::args::{idle_or_until, one_command_found, seconds, split};
 use crate::exit::{self, Usage};
 use crate::output;
 use crate::progress::StatusLine;

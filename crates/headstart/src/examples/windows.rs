@@ -14,6 +14,11 @@ const DLLS: &str = "headstart generate pietrek --format pe --out dlls";
 /// The lines of a verb, in the order in which they are to be typed.
 pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
     Some(match verb {
+        "measure" => &[
+            "headstart measure cmd /c exit",
+            "headstart measure --until output:Windows cmd /c ver",
+        ],
+        "compare" => &[r#"headstart compare "cmd /c exit" "cmd /d /c exit""#],
         "inspect" => &[
             DLLS,
             r"headstart inspect dlls\LoadTimeTest.exe",

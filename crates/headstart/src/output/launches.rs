@@ -1,19 +1,11 @@
 //! What is said of launches and shown of their results.
 
-use super::{quoted, style, style_of, tell};
+use super::{quoted, style, tell};
 use crate::args::Look;
-use crate::exit::{self, FileError};
-use anyhow::Result;
+use crate::exit;
 use lab::Series;
 use report::Style;
-use std::io::{IsTerminal, Write};
 use std::path::Path;
-
-/// How standard error is written to.
-pub fn style_aside() -> Style {
-    let stderr = std::io::stderr();
-    style_of(stderr.is_terminal(), anstream::AutoStream::choice(&stderr))
-}
 
 /// How standard output is written to, with the colors that the user asked for.
 pub fn style_as(look: Look) -> Style {
@@ -51,24 +43,4 @@ pub fn say_ended(interrupted: bool, kept: Option<(Series, &Path)>) {
         None if interrupted => tell(said),
         None => {}
     }
-}
-
-/// Where the tables and graphs of an experiment are.
-pub fn left_in(folder: &Path) -> String {
-    format!("Tables and graphs: {}\n", quoted(folder))
-}
-
-/// Where the output of programs goes that nobody wants to see.
-pub fn null() -> Result<std::fs::File> {
-    let opened = std::fs::File::options().read(true).write(true).open("/dev/null");
-    Ok(opened.map_err(|source| FileError {
-        path: "/dev/null".to_owned(),
-        source,
-        remedy: "check the permissions of that device",
-    })?)
-}
-
-/// Writes to standard error what belongs to no output. Where that is full or closed, it is lost.
-pub fn print_aside(text: &str) {
-    let _ = write!(anstream::stderr(), "{text}");
 }

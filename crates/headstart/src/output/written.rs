@@ -1,11 +1,25 @@
 //! Writing results to files that a user has named.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use super::text::is_no_text;
+#[cfg(unix)]
+use unix as host;
+#[cfg(windows)]
+use windows as host;
+
 use crate::exit::{self, FileError, WithCode};
+#[cfg(target_os = "linux")]
 use crate::spared;
 use anyhow::Result;
 use files::{Permit, WriteError};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use host::is_program;
 use std::path::Path;
+
+pub use host::is_named_pipe;
 
 /// Whether a file can be written where it is to be: better said before the launches.
 ///
@@ -22,7 +36,7 @@ pub fn may_be_written(path: &Path) -> Result<()> {
             "choose another file",
         )
     } else {
-        match spared::is_no_text(path) {
+        match is_no_text(path) {
             Ok(false) => return Ok(()),
             Ok(true) => (
                 "it is no text file, such as an object file or a library, and results replace text \
@@ -39,6 +53,7 @@ pub fn may_be_written(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// As [`may_be_written`]; or it is one of the `inputs`, by whatever name, or in one that is a folder.
+#[cfg(target_os = "linux")]
 pub fn may_be_written_beside<'a>(
     path: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
@@ -56,17 +71,6 @@ pub fn may_be_written_beside<'a>(
 fn refused(path: &Path, found: &str, remedy: &'static str) -> anyhow::Error {
     let source = std::io::Error::other(found);
     FileError { path: path.display().to_string(), source, remedy }.into()
-}
-
-/// Whether opening it may take for ever; not so a pipe that is open already, as a shell names it
-/// (/dev/fd/63, /dev/stdout).
-pub fn is_named_pipe(path: &Path) -> bool {
-    let is_open = path.starts_with("/dev") || path.starts_with("/proc");
-    !is_open && path.metadata().is_ok_and(|data| data.file_type().is_fifo())
-}
-
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// Writes a file whole or not at all. A link is followed; what could be started is not replaced.

@@ -6,7 +6,6 @@ use os::launcher::{Launcher, Slot, Stdio, Stream};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{PipeWriter, Read, Seek};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -76,7 +75,7 @@ impl Seat {
 /// Whether the command asks for the number of its launch.
 fn counts(command: &Command) -> bool {
     let asks = |word: &OsStr| {
-        word.as_bytes().windows(ITERATION.len()).any(|part| part == ITERATION.as_bytes())
+        word.as_encoded_bytes().windows(ITERATION.len()).any(|part| part == ITERATION.as_bytes())
     };
     command.argv.iter().any(|word| asks(word))
 }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
+pub use crate::folder::SWEEP_PLAN as PLAN;
+
 /// Version of `sweep.json`.
 pub const PLAN_SCHEMA: u32 = 1;
-/// Name of the plan in the run folder.
-pub const PLAN: &str = "sweep.json";
 
 /// `sweep.json` of a run folder: what `experiment.json` does not say about a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

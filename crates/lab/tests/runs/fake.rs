@@ -113,6 +113,7 @@ impl Launching for Fake {
         self.next += 1;
         Ok(Launch {
             total_us: (self.us)(self.next - 1),
+            created_us: None,
             ending: Ending::Code(0),
             user_us: Reading::Value(1.0),
             system_us: Reading::Value(2.0),

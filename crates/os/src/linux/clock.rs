@@ -6,8 +6,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 
-/// Ticks per second of [`Instant::ticks`].
-pub const TICKS_PER_SECOND: u64 = 1_000_000_000;
+/// Ticks per second of this clock, as [`Instant::ticks`] has them.
+pub fn ticks_per_second() -> u64 {
+    1_000_000_000
+}
 
 impl Instant {
     /// The present.

@@ -9,7 +9,7 @@ mod read_ahead;
 mod threads;
 mod unpacking;
 
-pub use super::cpuid::{cpuid_cost_us, hypervisor};
+pub use crate::cpuid::{cpuid_cost_us, hypervisor};
 pub use affinity::{allowed_cpus, leave_cpu, stay_off};
 pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};

@@ -9,7 +9,6 @@ pub mod clock;
 pub mod copies;
 pub mod copy;
 pub mod count;
-pub mod cpuid;
 pub mod faults;
 pub mod file_pages;
 pub mod file_reads;

@@ -1,13 +1,60 @@
-//! What ends a program by default and is told in words first.
+//! What ends a program by default: Ctrl-C, which is turned into a flag that long work looks at, and
+//! files that cannot be read to their end.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::os::windows::io::{AsRawHandle, OwnedHandle, RawHandle};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
 use windows_sys::Win32::Foundation::EXCEPTION_IN_PAGE_ERROR;
+use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 use windows_sys::Win32::System::Diagnostics::Debug::{
     EXCEPTION_CONTINUE_SEARCH, EXCEPTION_POINTERS, SetUnhandledExceptionFilter,
 };
+use windows_sys::Win32::System::Threading::SetEvent;
+use windows_sys::core::BOOL;
 
-/// The signal by which the user has asked to stop: Windows has none, and Ctrl-C ends the process.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// Set with the flag, for waits.
+static EVENT: OnceLock<OwnedHandle> = OnceLock::new();
+
+/// Called on a thread of its own.
+unsafe extern "system" fn on_control(kind: u32) -> BOOL {
+    REQUESTED.store(true, Ordering::Relaxed);
+    if let Some(event) = event() {
+        // SAFETY: the event is never closed.
+        unsafe { SetEvent(event) };
+    }
+    if kind != CTRL_C_EVENT && kind != CTRL_BREAK_EVENT {
+        // The window is closed or the user logs off: the process ends when this returns, or some
+        // seconds later.
+        std::thread::sleep(Duration::from_secs(20));
+    }
+    1
+}
+
+/// Installs the handler: Ctrl-C, Ctrl-Break and the end of the console ask the command to stop in
+/// good order.
+pub fn install() {
+    let made = super::launcher::new_event();
+    if let Ok(event) = made {
+        EVENT.get_or_init(|| event);
+    }
+    // SAFETY: the handler stores to an atomic, sets an event and may sleep, on a thread of its own.
+    unsafe { SetConsoleCtrlHandler(Some(on_control), 1) };
+}
+
+/// Whether the user has asked to stop.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
+}
+
+/// Set when the user asks to stop; `None` before [`install`].
+pub(super) fn event() -> Option<RawHandle> {
+    EVENT.get().map(AsRawHandle::as_raw_handle)
+}
+
+/// The signal by which the user has asked to stop: Windows has none.
 pub fn signal() -> Option<i32> {
     None
 }

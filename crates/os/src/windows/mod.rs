@@ -1,5 +1,12 @@
 //! What headstart needs of Windows.
 
+pub mod clock;
 pub mod host;
 pub mod interrupt;
+pub mod launcher;
 pub mod program;
+mod stdio;
+mod system_file;
+mod under_wine;
+
+use crate::LaunchError;

@@ -4,7 +4,10 @@ use crate::LaunchError;
 use model::Command;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::windows::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use windows_sys::Win32::Foundation::MAX_PATH;
+use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
 
 /// Extensions that are tried where a name has none, should PATHEXT not be set.
 const EXTENSIONS: &str = ".COM;.EXE;.BAT;.CMD";
@@ -28,7 +31,8 @@ pub fn resolve<Word: AsRef<OsStr>>(argv: &[Word]) -> Result<Command, LaunchError
     Ok(Command { argv, program, directory: None, environment: Vec::new() })
 }
 
-/// The path of `name`: itself where it is one, else the first such program in the folders of PATH.
+/// The path of `name`: itself where it is one, else the first such program in the working folder, as
+/// cmd has it, in the folders of PATH and in that of the system.
 fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
     let path = Path::new(name);
     let is_path = name.as_encoded_bytes().iter().any(|byte| b"/\\:".contains(byte));
@@ -36,9 +40,19 @@ fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
         return Ok(with_extension(path).unwrap_or_else(|| path.to_owned()));
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&folders).filter(|_| !name.is_empty());
+    let folders = std::iter::once(PathBuf::new()).chain(std::env::split_paths(&folders));
+    let folders = folders.chain(system_folder()).filter(|_| !name.is_empty());
     let mut found = folders.filter_map(|folder| with_extension(&folder.join(path)));
     found.next().ok_or_else(|| LaunchError::NotFound(name.to_string_lossy().into_owned()))
+}
+
+/// The folder of Windows' own programs.
+fn system_folder() -> Option<PathBuf> {
+    let mut name = [0; MAX_PATH as usize];
+    // SAFETY: the name has room for so many characters.
+    let length = unsafe { GetSystemDirectoryW(name.as_mut_ptr(), MAX_PATH) };
+    let name = name.get(..length as usize).filter(|name| !name.is_empty())?;
+    Some(PathBuf::from(OsString::from_wide(name)))
 }
 
 /// The file itself, or with one of the extensions of programs.
@@ -77,6 +91,7 @@ mod tests {
         let gone = place.path().join("gone.exe");
         assert!(matches!(resolved(&gone), Err(LaunchError::NoSuchFile(_))));
         assert!(matches!(resolve(&["no-such-program-x"]), Err(LaunchError::NotFound(_))));
+        assert!(resolve(&["cmd"]).unwrap().program.ends_with("cmd.exe"));
         assert!(matches!(resolve(&[""]), Err(LaunchError::NotFound(_))));
     }
 }

@@ -1,4 +1,5 @@
 //! Traced launches of real programs, built here or installed.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 mod cpuids;

@@ -63,6 +63,7 @@ fn sample(round: u32, variant: u32, made: &Made) -> Sample {
     let total_us = made.median_us * (1.0 + made.noise * skewed);
     let launch = Launch {
         total_us,
+        created_us: None,
         ending: Ending::Code(0),
         user_us: Reading::Value(0.7 * total_us),
         system_us: Reading::Value(0.22 * total_us),

@@ -58,7 +58,7 @@ fn output(name: OsString) -> Result<OutputTo, String> {
         Some("null") => Ok(OutputTo::Null),
         Some("pipe") => Ok(OutputTo::Pipe),
         Some("inherit") => Ok(OutputTo::Inherit),
-        Some(word) if !word.contains('/') => {
+        Some(word) if !word.contains(std::path::is_separator) => {
             Err(format!("give null, pipe, inherit, or a file with its folder, such as ./{word}"))
         }
         _ if is_named_pipe(Path::new(&name)) => Err(pipe(Path::new(&name))),

@@ -6,22 +6,6 @@ use lab::command_line::{self, CommandLineError};
 use model::Command;
 use os::LaunchError;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
-
-/// The one command that is launched.
-#[derive(Debug, clap::Args)]
-pub struct CommandArgs {
-    /// The program and its arguments
-    #[arg(trailing_var_arg = true, value_name = "CMD", required = true)]
-    command: Vec<OsString>,
-}
-
-impl CommandArgs {
-    /// The command, its program found.
-    pub fn command(&self) -> Result<Command> {
-        one_command(&self.command)
-    }
-}
 
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
@@ -41,16 +25,9 @@ pub fn one_command_found<Word: AsRef<OsStr>>(
     command_line::one_command_found(words, find).map_err(usage)
 }
 
-/// Arguments that were given in one word, split as a shell would.
-pub fn split(arguments: &str) -> Result<Vec<OsString>> {
-    let words = shlex::split(arguments)
-        .ok_or_else(|| Usage(format!("'{arguments}' has a quotation mark that is not closed")))?;
-    Ok(words.into_iter().map(OsString::from).collect())
-}
-
 /// A word in the place of a program that looks like an option is a mistake.
 pub fn no_option(word: &OsStr) -> Result<()> {
-    if !word.as_bytes().starts_with(b"-") {
+    if !word.as_encoded_bytes().starts_with(b"-") {
         return Ok(());
     }
     let option = word.to_string_lossy();
@@ -69,9 +46,11 @@ pub fn usage(error: CommandLineError) -> anyhow::Error {
     }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
 
     fn words(words: &[&str]) -> Vec<OsString> {
         words.iter().map(OsString::from).collect()

@@ -159,7 +159,8 @@ pub struct MeasuredArgs {
     /// Start cold: empty the page cache before each launch
     #[arg(long)]
     pub cold: bool,
-    /// Real-time priority and locked memory (needs permission)
+    #[cfg_attr(not(windows), doc = "Real-time priority and locked memory (needs permission)")]
+    #[cfg_attr(windows, doc = "Real-time priority class (needs permission)")]
     #[arg(long)]
     pub realtime: bool,
     #[command(flatten)]
@@ -174,7 +175,14 @@ pub struct MeasuredArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct KeptArgs {
-    /// Keep the run in this new folder [default: a folder below ~/.cache/headstart]
+    #[cfg_attr(
+        not(windows),
+        doc = "Keep the run in this new folder [default: a folder below ~/.cache/headstart]"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = r"Keep the run in this new folder [default: a folder below %LOCALAPPDATA%\headstart]"
+    )]
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
     /// Continue the run in this folder, which holds its commands and how to launch them

@@ -2,7 +2,7 @@
 
 use super::around::AroundArgs;
 use super::parameters::{ParameterArgs, Values, replaced, unused};
-use super::shell::{Shell, ShellArgs, first_word};
+use super::shell::{DEFAULT, Shell, ShellArgs, first_word};
 use crate::exit::Usage;
 use anyhow::Result;
 use model::Variant;
@@ -180,20 +180,21 @@ fn shell_notes(by_shell: &[String], all: usize, shell: Shell) -> Vec<String> {
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             (words.join(" "), "every command".to_owned())
         }
-        (_, 1) => ("sh".to_owned(), format!("'{first}'")),
-        (_, count) if count == all => ("sh".to_owned(), "every command".to_owned()),
-        (_, count) => ("sh".to_owned(), format!("{count} of {all} commands")),
+        (_, 1) => (DEFAULT.to_owned(), format!("'{first}'")),
+        (_, count) if count == all => (DEFAULT.to_owned(), "every command".to_owned()),
+        (_, count) => (DEFAULT.to_owned(), format!("{count} of {all} commands")),
     };
     let mut note = format!(
         "{who} runs {what}, and its own start is part of the times; hyperfine subtracts an estimate \
          of it"
     );
     if by_shell.len() < all {
-        note += ". To compare like with like, add: -S sh";
+        note += &format!(". To compare like with like, add: -S {DEFAULT}");
     }
     vec![note]
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

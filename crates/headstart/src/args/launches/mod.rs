@@ -5,21 +5,19 @@ mod commands;
 mod exports;
 mod launching;
 mod lines;
-pub mod linkers;
+#[cfg(target_os = "linux")]
+mod linux;
 mod output;
 mod parameters;
 mod pinning;
 mod shell;
-mod snippets;
-mod sweep;
 pub mod values;
 
-pub use commands::{CommandArgs, no_option, one_command, one_command_found, split};
+pub use commands::one_command;
 pub use exports::Look;
-pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
+pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use lines::{LineArgs, variants, words};
+#[cfg(target_os = "linux")]
+pub use linux::*;
 pub use output::OutputArgs;
-pub use pinning::PinArgs;
-pub use snippets::SnippetArgs;
-pub use sweep::SweepArgs;
-pub use values::{fraction, seconds};
+pub use values::fraction;

@@ -2,9 +2,9 @@
 
 use crate::exit::Usage;
 use anyhow::Result;
+use model::text::of_bytes;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// A value for each parameter.
 pub type Values = BTreeMap<String, String>;
@@ -76,7 +76,7 @@ impl ParameterArgs {
 
 /// The text with every `{name}` replaced by its value. What a value brings in is not replaced.
 pub fn replaced(text: &OsStr, values: &Values) -> OsString {
-    let mut rest = text.as_bytes();
+    let mut rest = text.as_encoded_bytes();
     let mut found = Vec::with_capacity(rest.len());
     while let Some((&byte, tail)) = rest.split_first() {
         let here = values.iter().find_map(|(name, value)| {
@@ -94,7 +94,7 @@ pub fn replaced(text: &OsStr, values: &Values) -> OsString {
             }
         }
     }
-    OsString::from_vec(found)
+    of_bytes(found)
 }
 
 /// Names of parameters that the line does not mention.
@@ -244,8 +244,8 @@ mod tests {
         let text = |text: &str| replaced(OsStr::new(text), &values).into_string().unwrap();
         assert_eq!(text("echo {foo} {bar} {no} {"), "echo a,{bar} baz {no} {");
         assert_eq!(unused(OsStr::new("echo {foo}"), &values), ["bar"]);
-        let bytes = OsStr::from_bytes(b"\xff{bar}");
-        assert_eq!(replaced(bytes, &values), OsStr::from_bytes(b"\xffbaz"));
+        let bytes = of_bytes(b"\xff{bar}".to_vec());
+        assert_eq!(replaced(&bytes, &values), of_bytes(b"\xffbaz".to_vec()));
     }
 
     #[test]

@@ -1,16 +1,24 @@
 //! Lines and the shells that run them.
 
+#[cfg(unix)]
+mod posix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use posix as host;
+#[cfg(windows)]
+use windows as host;
+
 use super::commands::usage;
 use crate::exit::Usage;
 use anyhow::Result;
-use lab::command_line::{assignment, from_line, from_words};
+pub use host::DEFAULT;
+use host::{needs_shell, of_shell};
+use lab::command_line::{self, assignment, from_line, from_words};
 use model::Command;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-/// The shell of lines that need one.
-const DEFAULT: &str = "sh";
 
 /// What runs the lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +34,16 @@ pub enum Shell {
 /// `-S` and `-N`, as hyperfine has them.
 #[derive(Debug, Default, clap::Args)]
 pub struct ShellArgs {
-    /// Run every line with this shell: 'default' means sh, 'none' means no shell. Without this
-    /// option, only lines that need a shell are run with sh
+    #[cfg_attr(
+        not(windows),
+        doc = "Run every line with this shell: 'default' means sh, 'none' means no shell. Without \
+               this option, only lines that need a shell are run with sh"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = "Run every line with this shell: 'default' means cmd, 'none' means no shell. Without \
+               this option, only lines that need a shell are run with cmd"
+    )]
     #[arg(short = 'S', long, value_name = "SHELL", overrides_with = "shell")]
     shell: Option<String>,
     /// Never run a shell: every line is a program and its arguments
@@ -47,27 +63,24 @@ impl ShellArgs {
             _ if self.no_shell => return Ok(Shell::None),
             None => return Ok(Shell::AsNeeded),
             Some("none") => return Ok(Shell::None),
-            Some("default") => vec![DEFAULT.to_owned()],
-            Some(line) => shlex::split(line).unwrap_or_default(),
+            Some("default") => vec![DEFAULT.into()],
+            Some(line) => command_line::words(OsStr::new(line)).unwrap_or_default(),
         };
-        if words.iter().all(String::is_empty) {
+        if words.iter().all(|word| word.is_empty()) {
             let text = "--shell names no shell; write for example --shell bash";
             return Err(Usage(text.to_owned()).into());
         }
-        Ok(Shell::Given(words.into_iter().map(OsString::from).collect()))
+        Ok(Shell::Given(words))
     }
 }
 
 impl Shell {
     /// The command of a line, and whether a shell runs it.
     pub fn command(&self, line: &OsStr) -> Result<(Command, bool)> {
-        if line.as_bytes().trim_ascii().is_empty() {
+        if line.as_encoded_bytes().trim_ascii().is_empty() {
             return Err(Usage("a command is empty; name a program".to_owned()).into());
         }
-        let by = |shell: &[OsString]| {
-            let words = [shell, &["-c".into(), line.to_owned()]].concat();
-            Ok((os::program::resolve(&words)?, true))
-        };
+        let by = |shell: &[OsString]| Ok((os::program::resolve(&of_shell(shell, line)?)?, true));
         match self {
             Shell::Given(words) => by(words),
             _ if Path::new(line).is_file() => {
@@ -79,95 +92,17 @@ impl Shell {
     }
 }
 
-/// Words of a shell's own that are no programs, or do nothing when they are.
-const BUILT_IN: [&str; 28] = [
-    "!", ".", ":", "alias", "break", "case", "cd", "command", "eval", "exec", "exit", "export",
-    "for", "hash", "if", "read", "readonly", "return", "set", "shift", "source", "times", "trap",
-    "type", "ulimit", "umask", "unset", "while",
-];
-
-/// Whether the line has something outside of quotation marks that only a shell understands.
-fn needs_shell(line: &OsStr) -> bool {
-    let first = first_word(line);
-    if BUILT_IN.iter().any(|word| first == *word) {
-        return true;
-    }
-    let mut bytes = line.as_bytes().iter().copied();
-    let (mut quote, mut before) = (None, b' ');
-    while let Some(byte) = bytes.next() {
-        match (quote, byte) {
-            (Some(b'\''), b'\'') | (Some(b'"'), b'"') => quote = None,
-            (Some(b'\''), _) => {}
-            (_, b'\\') => drop(bytes.next()),
-            (_, b'$' | b'`') => return true,
-            (Some(_), _) => {}
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b'|' | b'&' | b';' | b'<' | b'>' | b'(' | b')' | b'*' | b'?' | b'[' | b'\n') => {
-                return true;
-            }
-            (None, b'~' | b'#') if before.is_ascii_whitespace() => return true,
-            (None, _) => {}
-        }
-        before = byte;
-    }
-    false
-}
-
 /// The program of a line, behind the variables that it sets.
 pub fn first_word(line: &OsStr) -> String {
-    let words = shlex::bytes::split(line.as_bytes()).unwrap_or_default();
-    let is_variable = |word: &&Vec<u8>| assignment(OsStr::from_bytes(word)).is_some();
-    let first = words.iter().find(|word| !is_variable(word));
-    first.map_or(String::new(), |word| String::from_utf8_lossy(word).into_owned())
+    let words = command_line::words(line).unwrap_or_default();
+    let first = words.iter().find(|word| assignment(word).is_none());
+    first.map_or(String::new(), |word| word.to_string_lossy().into_owned())
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_that_need_a_shell() {
-        for line in [
-            "ls | sort",
-            "ls|sort",
-            "a; b",
-            "a && b",
-            "a & b",
-            "a > f",
-            "a 2>&1",
-            "a <f",
-            "echo $HOME",
-            "echo \"$HOME\"",
-            "echo `a`",
-            "ls *.c",
-            "ls ?",
-            "ls [ab]",
-            "(a)",
-            "ls ~",
-            "a # b",
-            "a\nb",
-            "exit 3",
-            "A=1 cd /",
-            ": x",
-            "sleep $((2**3))",
-        ] {
-            assert!(needs_shell(OsStr::new(line)), "{line}");
-        }
-        for line in [
-            "ls -l",
-            "sh -c 'a | b; c $d'",
-            r"echo \$HOME \| x",
-            "echo a~b c#d",
-            "A=1 ls",
-            "echo '*'",
-            "echo \"a|b\"",
-            "python3 -c 'print([1])'",
-            "sh -c :",
-            "echo {x}",
-        ] {
-            assert!(!needs_shell(OsStr::new(line)), "{line}");
-        }
-    }
 
     #[test]
     fn shells_are_words() {

@@ -4,8 +4,8 @@ mod folders;
 mod front;
 mod notes;
 
+use crate::args::disk;
 use crate::args::one_command;
-use crate::args::values;
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
@@ -55,7 +55,7 @@ pub struct InstallArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// The disk [default: as an exact recording shows, else flash]
-    #[arg(long, value_name = "DISK", value_parser = values::disk())]
+    #[arg(long, value_name = "DISK", value_parser = disk())]
     #[arg(conflicts_with_all = ["desktop", "service"])]
     disk: Option<Disk>,
     /// Print one JSON object

@@ -1,76 +1,17 @@
-//! Errors of what launches programs, and of what Linux does with them.
+//! Errors of launches.
 
-mod bundles;
-mod orders;
-mod recordings;
 mod wording;
 
-pub use wording::{unkept, until_words, verb};
+#[cfg(target_os = "linux")]
+pub use wording::until_words;
+pub use wording::{unkept, verb};
 
-use super::{AsKnown, INTERRUPTED, as_known, code};
-use bundle::BundleError;
-use install::ProgramError;
+use super::{AsKnown, as_known};
 use lab::LabError;
-use lab::pietrek::PietrekError;
-use optimize::OptimizeError;
-use ordering::attempt::AttemptError;
-use ordering::launched::ModuleError;
-use ordering::maps::MapReadError;
-use ordering::openoffice::OpenOfficeError;
-use ordering::trace::TraceReadError;
-use ordering::trace::uftrace::UftraceError;
-use ordering::verify::VerifyError;
-use ordering::windows::WindowsLaunchError;
-use os::wine::WineError;
-use prefetch::launchers::InstallError;
-use prefetch::store::StoreError;
-use sharing::SharingError;
 
 /// A program failed.
 pub const PROGRAM_FAILED: u8 = 4;
 /// A program did not finish in time.
 pub const TIMED_OUT: u8 = 5;
-/// 128 and the number of the signal by which the user wanted to stop.
-pub fn interrupted() -> Option<u8> {
-    let signal = os::interrupt::signal()?;
-    Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
-}
-
-/// Whether the user ended what was under way.
-pub fn is_interrupt(error: &anyhow::Error) -> bool {
-    code(error) == INTERRUPTED
-}
-
 /// The types of known errors.
-pub(super) const KNOWN: &[AsKnown] = &[
-    as_known::<LabError>,
-    as_known::<PietrekError>,
-    as_known::<WineError>,
-    as_known::<BundleError>,
-    as_known::<OptimizeError>,
-    as_known::<TraceReadError>,
-    as_known::<UftraceError>,
-    as_known::<MapReadError>,
-    as_known::<VerifyError>,
-    as_known::<AttemptError>,
-    as_known::<ModuleError>,
-    as_known::<OpenOfficeError>,
-    as_known::<WindowsLaunchError>,
-    as_known::<StoreError>,
-    as_known::<InstallError>,
-    as_known::<ProgramError>,
-    as_known::<SharingError>,
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::exit::words;
-
-    #[test]
-    fn a_cause_is_told_once() {
-        let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-        let explained = BundleError::Write { path: "/x".into(), source: denied() };
-        assert!(!words(&explained.into()).contains(&denied().to_string()));
-    }
-}
+pub(super) const KNOWN: &[AsKnown] = &[as_known::<LabError>];

@@ -5,17 +5,18 @@ use crate::exit::{
     FILES, HEADSTART_FAILED, Known, NOT_PERMITTED, PROGRAM_FAILED, TIMED_OUT, USAGE,
 };
 use lab::command_line::CommandLineError;
-use lab::pietrek::{PietrekError, PietrekPath};
 use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};
 use model::{Until, quoted_path};
-use ordering::attempt::OUT;
-use ordering::openoffice::OpenOfficeError;
 use std::path::Path;
+
+/// What makes a line for the shell of this host succeed.
+const IGNORING: &str = if cfg!(windows) { "& exit 0" } else { "|| true" };
 
 impl Known for LabError {
     fn code(&self) -> u8 {
         match self {
             LabError::Launch(error) => error.code(),
+            #[cfg(target_os = "linux")]
             LabError::Wine(error) => error.code(),
             LabError::CommandLine(CommandLineError::Launch(error)) => error.code(),
             LabError::CommandLine(_) | LabError::NoDefaultFolder | LabError::Unsuitable(_) => USAGE,
@@ -52,7 +53,7 @@ impl Known for LabError {
             LabError::Hook { hook, output, .. } => {
                 let correct = if output.is_empty() { "; correct" } else { "\nCorrect" };
                 format!(
-                    "{} {self}{correct} it; where its failure does not matter, append '|| true' \
+                    "{} {self}{correct} it; where its failure does not matter, append '{IGNORING}' \
                      (not with -N)",
                     hook_option(*hook)
                 )
@@ -66,78 +67,6 @@ impl Known for LabError {
             LabError::Cold(problem) => format!("--cold: {problem}"),
             _ => self.to_string(),
         }
-    }
-}
-
-impl Known for PietrekError {
-    fn code(&self) -> u8 {
-        match self {
-            PietrekError::Lab(error) => error.code(),
-            PietrekError::Io { .. } => FILES,
-            _ => USAGE,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            PietrekError::Lab(error) => error.words(),
-            PietrekError::NotEmpty(_) => format!("{self}: name a new folder with --save"),
-            PietrekError::Io { used, .. } => format!("{self}; {}", path_remedy(*used)),
-            PietrekError::OtherWorkload { .. } => format!(
-                "{self}: give --format, --dlls, --functions and --globals as they were given to \
-                 --generate"
-            ),
-            _ => self.to_string(),
-        }
-    }
-}
-
-/// The error of another library that this one passes on.
-fn passed_on(error: &OpenOfficeError) -> Option<&dyn Known> {
-    Some(match error {
-        OpenOfficeError::Attempt(error) => error,
-        OpenOfficeError::Launch(error) => error,
-        OpenOfficeError::Verify(error) => error,
-        OpenOfficeError::Lab(error) => error,
-        _ => return None,
-    })
-}
-
-impl Known for OpenOfficeError {
-    fn code(&self) -> u8 {
-        match self {
-            OpenOfficeError::NotEmpty(_) => USAGE,
-            OpenOfficeError::Io { .. } => FILES,
-            OpenOfficeError::Prepare { .. }
-            | OpenOfficeError::Build { .. }
-            | OpenOfficeError::NothingBuilt { .. } => PROGRAM_FAILED,
-            _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            OpenOfficeError::NotEmpty(_) => format!("{self}: name a new folder with --save"),
-            OpenOfficeError::Prepare { .. } => {
-                format!("{self}; or take a program of your own, with --source and --build")
-            }
-            OpenOfficeError::NothingBuilt { .. } => {
-                format!("{self}; write {OUT} where the linker is told what to write")
-            }
-            OpenOfficeError::Io { .. } => format!("{self}; choose another folder"),
-            _ => passed_on(self).map_or_else(|| self.to_string(), Known::words),
-        }
-    }
-}
-
-fn path_remedy(used: PietrekPath) -> &'static str {
-    match used {
-        PietrekPath::Kept => "choose another folder",
-        PietrekPath::Place => "name a folder on a file system with --on",
-        PietrekPath::Workloads => {
-            "the workloads cannot be written there; write them with --generate"
-        }
-        PietrekPath::Figures => "name a file with lines such as: default,120.5",
     }
 }
 
@@ -206,7 +135,9 @@ mod tests {
             let (command, output) = ("false".to_owned(), output.to_owned());
             LabError::Hook { hook: HookKind::Prepare, command, ending: Ending::Code(1), output }
         };
-        let remedy = "orrect it; where its failure does not matter, append '|| true' (not with -N)";
+        let remedy = format!(
+            "orrect it; where its failure does not matter, append '{IGNORING}' (not with -N)"
+        );
         let text = hook("").words();
         assert_eq!(text, format!("--prepare false: it ended with exit code 1; c{remedy}"));
         let text = hook("; it wrote:\n  | no").words();
@@ -226,10 +157,13 @@ mod tests {
     fn a_folder_that_holds_a_run_can_be_continued() {
         let path = Path::new("/a b");
         let words = folder_remedy(&FolderRemedy::ContinueOrAnother(Series::OfSizes), path);
+        let quoted = quoted_path(path);
         assert_eq!(
             words,
-            "continue that run with headstart scale --resume '/a b' or choose another folder with \
-             --save"
+            format!(
+                "continue that run with headstart scale --resume {quoted} or choose another folder \
+                 with --save"
+            )
         );
         assert!(folder_remedy(&FolderRemedy::FreeSpace, path).contains("--resume"));
     }

@@ -17,7 +17,6 @@ mod gaining;
 pub(crate) mod guardian;
 mod idle;
 pub(crate) mod leave;
-mod pattern;
 mod peak;
 mod private;
 mod ready;
@@ -26,6 +25,7 @@ mod serve;
 mod source;
 mod still;
 mod tracee;
+mod unfollowed;
 mod usage;
 mod wake;
 mod wire;
@@ -44,11 +44,12 @@ use std::time::{Duration, Instant};
 use wire::{LaunchPurpose, Order, Reply};
 
 pub use super::stdio::{Stdio, Stream};
+pub use crate::pattern::pattern;
 pub use copies::{CopiesRequest, CopiesUntil, Held, HeldProcess};
-pub use pattern::pattern;
 pub(in crate::linux) use ready::ReadyCondition;
 pub(crate) use schedule::set_policy;
 pub(crate) use source::{Source, Unwatched};
+pub use unfollowed::unfollowed;
 
 /// How the launcher process runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -130,7 +130,7 @@ impl ReadyCondition {
     }
 
     fn output(pattern: &str) -> Result<Self, LaunchError> {
-        let pattern = super::pattern::pattern(pattern).map_err(|error| {
+        let pattern = super::pattern(pattern).map_err(|error| {
             let until_output = Phrase::UntilOutput.words();
             LaunchError::AlreadyReady(format!("{until_output}: {error}; correct the expression"))
         })?;

@@ -43,6 +43,7 @@ pub fn launch(
     let us = |time: libc::timeval| time.tv_sec as f64 * 1e6 + time.tv_usec as f64;
     Launch {
         total_us,
+        created_us: None,
         ending,
         user_us: Reading::Value(us(usage.ru_utime)),
         system_us: Reading::Value(us(usage.ru_stime)),
@@ -101,6 +102,7 @@ fn running(total_us: f64) -> Launch {
     };
     Launch {
         total_us,
+        created_us: None,
         ending: Ending::Ready,
         user_us: Reading::Value(sum.user_us),
         system_us: Reading::Value(sum.system_us),

@@ -1,6 +1,6 @@
 //! How often a sweep launches.
 
-use super::values;
+use crate::args::values;
 use clap::Args;
 use lab::sweep::SweepExtent;
 use std::time::Duration;

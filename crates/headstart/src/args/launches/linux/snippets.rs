@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn the_line_has_the_option_of_the_linker() {
         let line = |linker| how_taken(linker, "FILE");
-        let document = include_str!("../../../../../docs/order.md");
+        let document = include_str!("../../../../../../docs/order.md");
         for linker in ALL {
             let text = line(Some(linker));
             let text = text.replace("--snippet", "");

@@ -1,0 +1,105 @@
+//! Launches by headstart.exe. Under Wine they need no Windows:
+//! `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine64 cargo test --target x86_64-pc-windows-gnu`.
+#![cfg(windows)]
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs headstart, which keeps its runs in `folder` and works there.
+fn headstart(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    command.args(arguments).env("LOCALAPPDATA", folder).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\r', "")
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = headstart(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A program that ends by itself, as a line.
+fn version() -> String {
+    format!("{} --version", env!("CARGO_BIN_EXE_headstart"))
+}
+
+#[test]
+fn the_same_program_is_compared_with_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = version();
+    let arguments =
+        ["compare", "--json", "-r", "10", "-w", "1", "-n", "a", "-n", "b", &line, &line];
+    let found = json(folder.path(), &arguments);
+    let variants = found["variants"].as_array().unwrap();
+    assert_eq!(variants.len(), 2);
+    for variant in variants {
+        assert_eq!((&variant["runs"], &variant["left_running"]), (&10.into(), &0.into()));
+        assert!(variant["min_us"].as_f64().unwrap() > 0.0);
+        for counter in ["minor_faults", "major_faults", "read_bytes", "private_kib"] {
+            assert!(variant[counter]["unavailable"].is_string(), "{counter}");
+        }
+    }
+    assert_eq!(found["effects"].as_array().unwrap().len(), 1);
+    assert!(found["run"].as_str().unwrap().starts_with(&*folder.path().to_string_lossy()));
+}
+
+#[test]
+fn a_kept_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = version();
+    let measure =
+        |arguments: &[&str]| json(folder.path(), &[&["measure", "--json"], arguments].concat());
+    measure(&["-r", "2", "-w", "1", "--save", "run", &line]);
+    let longer = measure(&["-r", "4", "--resume", "run"]);
+    assert_eq!(longer["variants"][0]["runs"], 4);
+    let lines = std::fs::read_to_string(folder.path().join("run/launches.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 5);
+}
+
+#[test]
+fn what_fails_says_so_with_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let quiet = ["measure", "-r", "2", "-w", "0"];
+    // Launches of launches: a job within a job.
+    let own = env!("CARGO_BIN_EXE_headstart");
+    let endless = ["--timeout", "1s", own, "measure", "-r", "1000000", "cmd", "/c", "exit"];
+    for (arguments, code, words) in [
+        (&["cmd", "/c", "exit 70000"][..], 4, "ended with exit code 70000"),
+        (&["cmd", "/c", "exit -1073741515"], 4, "status c0000135 (a DLL was not found)"),
+        (&endless, 5, "did not finish within 1 s"),
+        (&["no-such-program-x"], 3, "no program named 'no-such-program-x'"),
+        (&["--cold", "cmd", "/c", "exit"], 7, "headstart for Windows cannot"),
+        (&["--until", "output:x", "cmd", "/c", "exit 3"], 4, "exit code 3 before it was ready"),
+    ] {
+        let output = headstart(folder.path(), &[&quiet[..], arguments].concat());
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+        assert!(told.contains(words), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn programs_are_watched_until_they_are_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    for until in ["output:headstart", "entry"] {
+        let arguments = ["measure", "--json", "-r", "2", "-w", "0", "--until", until, &version()];
+        let found = json(folder.path(), &arguments);
+        assert_eq!(found["variants"][0]["endings"][0]["ending"], "ready", "{until}");
+    }
+}
+
+#[test]
+fn lines_that_need_a_shell_are_run_by_cmd() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["compare", "-r", "1", "-w", "0", "--output", r".\said", "echo one& echo two"];
+    let output = headstart(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("cmd runs"), "{}", text(&output.stderr));
+    let said = std::fs::read(folder.path().join("said")).unwrap();
+    assert_eq!(text(&said), "one\ntwo\n");
+}

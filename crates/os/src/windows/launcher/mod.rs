@@ -1,0 +1,218 @@
+//! Launches programs and waits for them.
+//!
+//! Linux has a process for this. Here the calling thread does it: no figure of a program starts at
+//! those of its parent, and the job that every program is in from its first moment ends with
+//! headstart's last handle of it, however headstart ends.
+
+mod attributes;
+mod child;
+mod command_line;
+mod entry;
+mod environment;
+mod exit;
+mod job;
+mod prepared;
+mod ready;
+mod refused;
+mod schedule;
+mod usage;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+use super::{LaunchError, interrupt};
+use job::Job;
+use model::{Command, Launch, Reading, Until};
+use prepared::Prepared;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+pub use super::stdio::{Stdio, Stream};
+pub use crate::pattern::pattern;
+pub(super) use waiting::new_event;
+
+/// How launches run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// CPU for launches; any CPU where none is given.
+    pub cpu: Option<u32>,
+    /// The real-time priority class for headstart and the programs.
+    pub realtime: bool,
+}
+
+/// What Linux gives a program to end by itself; Windows has no way to ask every program.
+pub const GRACE: Duration = Duration::from_secs(3);
+
+/// One launch of a prepared command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchSpec {
+    /// When the launch counts as complete.
+    pub until: Until,
+    /// A launch that takes longer is ended, at once and with all its children.
+    pub timeout: Duration,
+    /// Not heeded on Windows; usually [`GRACE`].
+    pub grace: Duration,
+}
+
+/// A launch that was made, by which process, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchRecord {
+    /// Process id.
+    pub pid: u32,
+    /// [`super::clock::Instant::ticks`] from before the call of CreateProcess.
+    pub ticks: u64,
+    /// The launch.
+    pub launch: Launch,
+}
+
+/// A prepared command of one launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot(usize);
+
+/// Why launches of the command are not followed, as the figure that is missed.
+pub fn unfollowed(_command: &Command) -> Option<Reading<u64>> {
+    Some(usage::private_memory())
+}
+
+/// Launches prepared commands, one at a time.
+pub struct Launcher {
+    slots: Vec<Prepared>,
+    configuration: Configuration,
+    /// Those of programs that may go on beside launches.
+    aside: Vec<Job>,
+}
+
+impl Launcher {
+    /// From now on a program that crashes, or that lacks a DLL, ends without a window that waits for
+    /// an answer.
+    ///
+    /// # Errors
+    /// None.
+    pub fn start() -> Result<Self, LaunchError> {
+        schedule::no_error_windows();
+        let configuration = Configuration::default();
+        Ok(Launcher { slots: Vec::new(), configuration, aside: Vec::new() })
+    }
+
+    /// Sets how launches run.
+    ///
+    /// # Errors
+    /// The real-time class is not permitted, or nothing under Wine; there is no such CPU.
+    pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
+        schedule::check(configuration)?;
+        self.configuration = configuration;
+        Ok(())
+    }
+
+    /// Prepares a command with its stdin, stdout and stderr, and extra environment variables.
+    ///
+    /// # Errors
+    /// Windows cannot pass it on, or it is none of its programs.
+    pub fn prepare(
+        &mut self,
+        command: &Command,
+        stdio: &Stdio,
+        environment: &[(&str, &str)],
+    ) -> Result<Slot, LaunchError> {
+        self.slots.push(Prepared::new(command, stdio, environment)?);
+        Ok(Slot(self.slots.len() - 1))
+    }
+
+    /// [`Launcher::prepare`] in the place of a command that is no longer needed.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn replace(
+        &mut self,
+        slot: Slot,
+        command: &Command,
+        stdio: &Stdio,
+        environment: &[(&str, &str)],
+    ) -> Result<(), LaunchError> {
+        self.slots[slot.0] = Prepared::new(command, stdio, environment)?;
+        Ok(())
+    }
+
+    /// Launches a prepared command and waits until it is complete, as `spec.until` says, and gone with
+    /// all that it left running.
+    ///
+    /// # Errors
+    /// It cannot be started or watched, or the user wants to stop.
+    pub fn launch(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+        self.once(slot, spec).map(|made| made.launch)
+    }
+
+    /// [`Launcher::launch`], and which process it was.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
+        let job = Job::new()?;
+        let made = self.in_job(slot, spec, &job)?;
+        let left_running = job.end_everything(made.pid)?;
+        let left_running = if spec.until == Until::Exit { left_running } else { 0 };
+        Ok(LaunchRecord { launch: Launch { left_running, ..made.launch }, ..made })
+    }
+
+    /// [`Launcher::launch`]: none is followed here, as [`unfollowed`] says.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn followed(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+        self.launch(slot, spec)
+    }
+
+    /// Runs a prepared command for what it does. What it leaves running, such as a server, goes on
+    /// until this launcher is dropped.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`].
+    pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
+        let job = Job::new()?;
+        let made = self.in_job(slot, spec, &job)?;
+        self.aside.retain(Job::has_processes);
+        self.aside.push(job);
+        Ok(made)
+    }
+
+    /// Launches a prepared command `count` times, one after the other; ends early at a launch that
+    /// fails.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`].
+    pub fn launch_many(
+        &mut self,
+        slot: Slot,
+        spec: &LaunchSpec,
+        count: u32,
+    ) -> Result<Vec<LaunchRecord>, LaunchError> {
+        let mut made = Vec::new();
+        for _ in 0..count {
+            let record = self.once(slot, spec)?;
+            let ended_well = record.launch.ending.is_success();
+            made.push(record);
+            if !ended_well {
+                break;
+            }
+        }
+        Ok(made)
+    }
+
+    fn in_job(
+        &self,
+        slot: Slot,
+        spec: &LaunchSpec,
+        job: &Job,
+    ) -> Result<LaunchRecord, LaunchError> {
+        if interrupt::requested() {
+            return Err(LaunchError::Interrupted);
+        }
+        let (prepared, configuration) = (&self.slots[slot.0], self.configuration);
+        match &spec.until {
+            Until::Exit => exit::until_exit(prepared, spec, configuration, job),
+            Until::Entry => entry::until_entry(prepared, spec, configuration, job),
+            _ => ready::until_ready(prepared, spec, configuration, job),
+        }
+    }
+}
