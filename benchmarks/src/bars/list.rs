@@ -4,7 +4,7 @@ use super::{
     alone, bundle, bundle_ahead, checks, cold, containers, eviction, experiments, explain,
     generate, growth, hints, hot, identify, inspect, install, launcher, load, memory, optimize,
     order, own_start, pe, programs, realign, rebase, same, sharing, simulate, slowdown, toolchains,
-    wine,
+    windows, wine,
 };
 use crate::context::Context;
 use crate::report::Report;
@@ -188,6 +188,12 @@ pub const BARS: &[Bar] = &[
         about: "every real PE file is laid out anew with the same facts and memory, and back",
         tools: &["wine64", "python3"],
         check: realign::check,
+    },
+    Bar {
+        name: "windows",
+        about: "headstart.exe under Wine prints and writes what the build for Linux does",
+        tools: &["wine64", "x86_64-w64-mingw32-gcc", "python3", "mvn"],
+        check: windows::check,
     },
     Bar {
         name: "wine",

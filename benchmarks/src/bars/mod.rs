@@ -33,6 +33,7 @@ mod sharing;
 mod simulate;
 mod slowdown;
 mod toolchains;
+mod windows;
 mod wine;
 
 use crate::context::Context;
