@@ -19,7 +19,30 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
         Err(error) if error.raw_os_error() == Some(ERROR_MORE_DATA.cast_signed()) => {
             std::path::absolute(path)
         }
-        real => real,
+        real => Ok(without_prefix(real?)),
+    }
+}
+
+/// The path as people write it, where that means the same: also of shares, and however long it is, as
+/// the standard library gives long paths to the system with the prefix.
+fn without_prefix(real: PathBuf) -> PathBuf {
+    let Some(path) = real.to_str().and_then(|path| path.strip_prefix(r"\\?\")) else { return real };
+    let (start, rest) = match path.strip_prefix(r"UNC\") {
+        Some(rest) => (r"\\", rest),
+        None if matches!(path.as_bytes(), [b'A'..=b'Z' | b'a'..=b'z', b':', b'\\', ..]) => {
+            ("", path)
+        }
+        None => return real,
+    };
+    // Names that mean something else without it, such as NUL and those with a dot at the end.
+    let means_itself = |name: &str| {
+        let alone = format!(r"\\?\C:\{name}");
+        !dunce::simplified(Path::new(&alone)).as_os_str().as_encoded_bytes().starts_with(br"\\?\")
+    };
+    let names = rest.split('\\').filter(|name| !name.is_empty() && !name.ends_with(':'));
+    match names.into_iter().all(means_itself) {
+        true => format!("{start}{rest}").into(),
+        false => real,
     }
 }
 
@@ -36,6 +59,18 @@ mod tests {
         let real = real_path(&place.path().join("a").join("..").join("a").join("file")).unwrap();
         assert!(real.is_absolute() && real.ends_with("file"), "{real:?}");
         assert!(!real.to_string_lossy().starts_with(r"\\?\"), "{real:?}");
+    }
+
+    #[test]
+    fn the_prefix_goes_where_it_says_nothing() {
+        let of = |path: &str| without_prefix(path.into()).to_string_lossy().into_owned();
+        assert_eq!(of(r"\\?\C:\x\y.dll"), r"C:\x\y.dll");
+        assert_eq!(of(r"\\?\UNC\server\share\y.dll"), r"\\server\share\y.dll");
+        let long = format!(r"C:\{}\{}", "x".repeat(200), "y".repeat(200));
+        assert_eq!(of(&format!(r"\\?\{long}")), long);
+        for other in [r"\\?\C:\x\nul", r"\\?\C:\x.", r"\\?\Volume{1}\x", r"C:\plain"] {
+            assert_eq!(of(other), other);
+        }
     }
 
     #[test]
