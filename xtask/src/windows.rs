@@ -46,7 +46,9 @@ fn add_target(target: &str) -> Result<bool> {
         return Ok(true);
     }
     if testkit::find("rustup").is_none() {
-        eprintln!("SKIPPED: everything for {target}: Rust's library for it is not installed");
+        eprintln!(
+            "SKIPPED: everything for {target}: Rust's standard library for it is not installed (install rustup)"
+        );
         return Ok(false);
     }
     Ok(succeeds(Command::new("rustup").args(["target", "add", target]))?)
@@ -57,7 +59,7 @@ fn add_target(target: &str) -> Result<bool> {
 /// # Errors
 /// Cargo cannot be run, or the build fails.
 pub fn build() -> Result<Option<PathBuf>> {
-    if !add_target(BUILT)? || testkit::find("x86_64-w64-mingw32-gcc").is_none() {
+    if !add_target(BUILT)? || testkit::tool("x86_64-w64-mingw32-gcc").is_none() {
         return Ok(None);
     }
     if !succeeds(&mut cargo(&["build", "--locked", "-p", "headstart", "--target", BUILT]))? {
@@ -116,9 +118,9 @@ pub fn unit() -> Result<(bool, Counts)> {
 /// # Errors
 /// Cargo cannot be run.
 pub fn check() -> Result<bool> {
-    let clippy =
-        ["clippy", "--locked", "--target", BUILT, "-p", "headstart", "-p", "files", "-p", "os"];
-    let clippy = [&clippy[..], &["--", "-D", "warnings"]].concat();
+    let own = ["headstart", "files", "lab", "os"].map(|name| ["-p", name]).concat();
+    let clippy = ["clippy", "--locked", "--target", BUILT];
+    let clippy = [&clippy[..], &own, &["--", "-D", "warnings"]].concat();
     let mut good = add_target(BUILT)? && succeeds(&mut cargo(&clippy))?;
     for target in CHECKED {
         let check = ["check", "--locked", "-p", "headstart", "--target", target];

@@ -11,7 +11,9 @@ pub fn unread(path: &Path, error: &Error) -> String {
     match error.kind() {
         _ if no_working_folder(path) => GONE.to_owned(),
         _ if too_many(&plain(error)) => format!("{}; {FILES}", plain(error)),
-        ErrorKind::InvalidFilename if is_pattern(path) => "no file fits this pattern".to_owned(),
+        ErrorKind::InvalidFilename if is_pattern(path) => {
+            "no file matches this pattern; check it".to_owned()
+        }
         ErrorKind::PermissionDenied => {
             format!("it may not be read ({}); {READER}", closed(path))
         }

@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use workload::WorkloadError;
 
 /// The table of exit codes, for `--help`.
+#[cfg(not(windows))]
 pub const TABLE: &str = "  0    done
   1    the answer is no: a command is slower than --fail-if-slower allows, there
        is a warning under --strict, inspect or identify cannot read a file,
@@ -38,6 +39,22 @@ pub const TABLE: &str = "  0    done
   8    headstart itself failed
   130  interrupted; what was measured is printed and kept, but not a partial
        recording (trace: 128 and the signal's number, 143 after SIGTERM)";
+
+/// The table of exit codes, for `--help`.
+#[cfg(windows)]
+pub const TABLE: &str = "  0    done
+  1    the answer is no: a command is slower than --fail-if-slower allows, there
+       is a warning under --strict, inspect or identify cannot read a file,
+       a file is not what identify --is asks for, a file is declined by a
+       command that would change it, verify finds a change
+  2    the command line is wrong
+  3    a program could not be started
+  4    a program failed (see --ignore-failure)
+  5    a program did not finish in time (see --timeout, --until)
+  6    a run folder or file could not be read or written
+  7    not permitted here
+  8    headstart itself failed
+  130  interrupted; what was measured is printed and kept";
 
 /// The answer is no.
 pub const NO: u8 = 1;

@@ -6,12 +6,17 @@ use report::CommandWords;
 /// How to say when a program is ready: the end of a sentence.
 pub const SAY_WHEN_READY: &str = "use --until to say when such a program is ready";
 /// What shows which programs are busy.
-const CHECK_MACHINE: &str = if cfg!(windows) { "the Task Manager" } else { "headstart doctor" };
+const CHECK_MACHINE: &str = if cfg!(windows) { "Task Manager" } else { "headstart doctor" };
+
+/// What that shows.
+const CHECKED: &str =
+    if cfg!(windows) { "which programs are busy" } else { "what makes this machine noisy" };
 
 /// What views say of the command line.
 pub const VIEW_WORDS: CommandWords = CommandWords {
     say_when_ready: SAY_WHEN_READY,
     check_machine: CHECK_MACHINE,
+    checked: CHECKED,
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
     install: "headstart install",
@@ -31,7 +36,7 @@ pub fn words(phrase: Phrase<'_>) -> String {
         Phrase::MeasureToExit => "measure with --until exit",
         Phrase::RemoveBeforeLaunch => "let --prepare remove it before each launch",
         Phrase::ChooseCpu if cfg!(windows) => {
-            "choose a CPU to which the Task Manager lets programs be set, or use --no-pin"
+            "choose one that 'Set affinity' in Task Manager offers, or use --no-pin"
         }
         Phrase::ChooseCpu => "choose a CPU that taskset -cp $$ lists, or use --no-pin",
         Phrase::AnyCpu => "use --no-pin",

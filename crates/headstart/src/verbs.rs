@@ -37,6 +37,14 @@ pub struct Verb {
     run: fn(&ArgMatches) -> Result<ExitCode>,
 }
 
+/// What the command is for.
+#[cfg(not(windows))]
+const ABOUT: &str =
+    "Finds out where a program's start-up time goes, makes it start faster, and proves it.";
+#[cfg(windows)]
+const ABOUT: &str = "Measures how long programs take to start, and changes PE and ELF files so that \
+                     they start faster.";
+
 /// A verb whose arguments are `commands::$file::$arguments`.
 macro_rules! verb {
     ($name:literal, $file:ident, $about:literal) => {
@@ -215,9 +223,7 @@ pub fn command(first: Option<&OsStr>) -> Command {
 fn build(wanted: impl Fn(&str) -> bool) -> Command {
     let mut command = Command::new("headstart")
         .version(env!("CARGO_PKG_VERSION"))
-        .about(
-            "Finds out where a program's start-up time goes, makes it start faster, and proves it.",
-        )
+        .about(ABOUT)
         .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n{options}")
         .override_usage(format!("headstart [{}] COMMAND [OPTIONS] …", words().join("|")))
         .subcommand_required(true)
@@ -257,6 +263,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     if let Some((old, new)) = old::NAMES.iter().find(|(old, _)| *old == name) {
         return Err(Usage(format!("'headstart {old}' is now 'headstart {new}'")).into());
     }
+    let word = group(name).map_or(String::new(), |_| format!("{name} "));
     let (verbs, name, rest) = match group(name) {
         Some(group) => match rest.subcommand() {
             Some((name, rest)) => (group.verbs.iter().collect(), name, rest),
@@ -266,7 +273,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     };
     match verbs.iter().find(|verb| verb.name == name) {
         Some(verb) if !verb.is_here => Err(Usage(format!(
-            "headstart for Windows does not have '{name}'; headstart for Linux does"
+            "headstart for Windows does not have '{word}{name}'; run it with headstart on Linux"
         ))
         .into()),
         Some(verb) => {

@@ -1,6 +1,7 @@
 //! What launched programs write, in a file without a name.
 
 use os::LaunchError;
+use os::host::{MORE_FILES, OTHER_TEMPORARY_FOLDER, TOO_MANY_FILES};
 use os::launcher::Stream;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -8,8 +9,6 @@ use std::sync::Arc;
 
 /// Lines quoted of what a program wrote.
 const QUOTED_LINES: usize = 8;
-/// EMFILE.
-const TOO_MANY_FILES: i32 = 24;
 
 /// A file that a launched program writes to.
 pub struct OutputFile(Arc<File>);
@@ -53,8 +52,8 @@ impl OutputFile {
 
 fn failed(source: io::Error) -> LaunchError {
     let remedy = match source.raw_os_error() {
-        Some(TOO_MANY_FILES) => "raise the limit on open files: ulimit -n",
-        _ => "free some space in the folder for temporary files, or choose another with TMPDIR",
+        Some(TOO_MANY_FILES) => MORE_FILES,
+        _ => OTHER_TEMPORARY_FOLDER,
     };
     let action = "a temporary file for the program's output".into();
     LaunchError::System { action, source, remedy: remedy.into() }

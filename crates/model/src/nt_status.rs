@@ -1,4 +1,4 @@
-//! What a Windows process says that ends by a crash: an NTSTATUS instead of an exit code.
+//! Exit codes of Windows processes that are an NTSTATUS, as after a crash.
 
 /// Top four bits of a status that Microsoft has defined for an error: severity 3, no bit for
 /// customers, reserved bit 0 (MS-ERREF 2.3).
@@ -6,7 +6,7 @@ const ERROR: u32 = 0xc;
 
 /// Those that programs usually end with (MS-ERREF 2.3.1), and what Microsoft's C++ runtime raises.
 const NAMED: [(u32, &str); 14] = [
-    (0x4000_0015, "fatal app exit"),
+    (0x4000_0015, "abort"),
     (0x8000_0003, "breakpoint"),
     (0xc000_0005, "access violation"),
     (0xc000_001d, "illegal instruction"),
@@ -14,7 +14,7 @@ const NAMED: [(u32, &str); 14] = [
     (0xc000_0094, "integer division by zero"),
     (0xc000_00fd, "stack overflow"),
     (0xc000_0135, "a DLL was not found"),
-    (0xc000_0139, "an entry point was not found"),
+    (0xc000_0139, "a function was not found in a DLL"),
     (0xc000_013a, "Ctrl-C"),
     (0xc000_0142, "DLL initialization failed"),
     (0xc000_0374, "heap corruption"),

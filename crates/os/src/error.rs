@@ -10,7 +10,17 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum LaunchError {
     /// The name is neither a path nor found along PATH.
-    #[error("no program named '{0}' in any folder of PATH; check the spelling or give its path")]
+    #[cfg_attr(
+        not(windows),
+        error("no program named '{0}' in any folder of PATH; check the spelling or give its path")
+    )]
+    #[cfg_attr(
+        windows,
+        error(
+            "no program named '{0}' in the working folder, the system folder or any folder of PATH; \
+             check the spelling or give its path"
+        )
+    )]
     NotFound(String),
     /// The path does not exist.
     #[error("'{0}' does not exist; check the path")]
@@ -32,7 +42,8 @@ pub enum LaunchError {
         remedy: String,
     },
     /// The kernel does not know the file's format.
-    #[error("the kernel cannot execute '{program}': {found}; {remedy}")]
+    #[cfg_attr(not(windows), error("the kernel cannot execute '{program}': {found}; {remedy}"))]
+    #[cfg_attr(windows, error("'{program}' cannot be launched: {found}; {remedy}"))]
     WrongFormat {
         /// The program.
         program: PathBuf,
@@ -128,7 +139,8 @@ pub enum LaunchError {
     #[error("{0}")]
     AlreadyReady(String),
     /// The mechanism is not permitted here.
-    #[error("{mechanism} is not permitted here: {reason}")]
+    #[cfg_attr(not(windows), error("{mechanism} is not permitted here: {reason}"))]
+    #[cfg_attr(windows, error("{mechanism} is not available here: {reason}"))]
     NotPermitted {
         /// Such as `ptrace`.
         mechanism: &'static str,

@@ -7,6 +7,8 @@ pub struct CommandWords {
     pub say_when_ready: &'static str,
     /// The command that checks the machine.
     pub check_machine: &'static str,
+    /// What that shows.
+    pub checked: &'static str,
     /// What asks for more rounds.
     pub more_rounds: &'static str,
     /// The command that keeps the best variant.

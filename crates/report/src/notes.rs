@@ -73,9 +73,10 @@ fn noise(variant: &VariantResult, words: &CommandWords) -> Option<String> {
     let spread = variant.summary.spread;
     (spread > NOISY && variant.summary.runs >= 10).then(|| {
         format!(
-            "The spread of the launch times is {}; {} shows what makes this machine noisy.",
+            "The spread of the launch times is {}; {} shows {}.",
             percent(spread),
-            words.check_machine
+            words.check_machine,
+            words.checked
         )
     })
 }

@@ -205,6 +205,7 @@ mod tests {
     const WORDS: CommandWords = CommandWords {
         say_when_ready: "",
         check_machine: "",
+        checked: "",
         more_rounds: "--runs or --precision",
         keep_best: "",
         install: "",

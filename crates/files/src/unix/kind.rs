@@ -4,7 +4,7 @@ use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Its name; what is none of these is a link, of a listing that follows none.
+/// What to call an entry that is not a regular file.
 pub fn kind_name(kind: FileType) -> &'static str {
     if kind.is_dir() {
         "folder"

@@ -3,7 +3,7 @@
 use std::fs::FileType;
 use std::path::Path;
 
-/// Its name; what is no folder is a link, of a listing that follows none.
+/// What to call an entry that is not a regular file: a folder, or else a symbolic link.
 pub fn kind_name(kind: FileType) -> &'static str {
     if kind.is_dir() { "folder" } else { "symbolic link" }
 }

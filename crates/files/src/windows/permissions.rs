@@ -39,7 +39,7 @@ pub(crate) fn keep(
     _mode: u32,
 ) -> io::Result<()> {
     copy_streams(real, path)?;
-    // Of Wine's, which it makes of modes, other modes would be made.
+    // Wine derives access lists from Unix modes: copying one would change the mode.
     if !wine::is_here() {
         copy_access_list(&File::open(real)?, new)?;
     }

@@ -33,7 +33,8 @@ fn is_in(file: &Path, folder: &Path) -> bool {
 /// Why a file is not the user's to replace.
 pub(crate) fn not_ones_own(_real: &Path, data: &Metadata) -> Option<String> {
     let is_marked = data.permissions().readonly();
-    is_marked.then(|| "it is marked as read-only: clear that first (attrib -r)".to_owned())
+    is_marked
+        .then(|| "it is marked as read-only; clear the mark first: attrib -r \"FILE\"".to_owned())
 }
 
 /// How many names the file has.

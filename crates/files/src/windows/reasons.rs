@@ -9,7 +9,7 @@ use windows_sys::Win32::Foundation::ERROR_TOO_MANY_OPEN_FILES;
 pub(crate) const FILES: &str = "close other programs";
 /// What helps where a file may become no larger.
 pub(crate) const SIZE: &str = "choose another place";
-/// Who may read what this user may not.
+/// The next step where this user may not read a file.
 pub(crate) const READER: &str = "run as a user who may read it, or as administrator";
 
 /// Whether too many files are open. An error that names a temporary file has no number but in its
@@ -19,26 +19,27 @@ pub(crate) fn too_many(words: &str) -> bool {
 }
 
 /// Why the path takes no file, where that is no matter of permissions.
-pub(crate) fn in_the_way(_path: &Path, _kind: ErrorKind, words: &str) -> Option<String> {
+pub(crate) fn in_the_way(path: &Path, kind: ErrorKind, words: &str) -> Option<String> {
     let number = words.rsplit_once("(os error ")?.1.strip_suffix(')')?.parse().ok()?;
-    is_in_use(&Error::from_raw_os_error(number)).then(|| {
-        format!(
-            "a program has it open, perhaps a virus scanner ({words}); close that, and try again"
-        )
-    })
+    if is_in_use(&Error::from_raw_os_error(number)) {
+        let found = "a program has it open, perhaps a virus scanner";
+        return Some(format!("{found} ({words}); close that, and try again"));
+    }
+    let is_denied = kind == ErrorKind::PermissionDenied;
+    let is_marked =
+        path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly());
+    (is_denied && is_marked)
+        .then(|| "it is marked as read-only; clear the mark first: attrib -r \"FILE\"".to_owned())
 }
 
-/// What keeps this user from the file: the attribute that it is read-only, or its access list.
+/// What keeps this user from the file. A file that is open is also said to be denied.
 pub(crate) fn closed(path: &Path) -> String {
-    let there = path.ancestors().find_map(|way| Some((way, way.metadata().ok()?)));
+    let there = path.ancestors().find(|way| way.metadata().is_ok());
     match there {
-        Some((way, data)) if way == path && data.permissions().readonly() => {
-            "it is marked as read-only: attrib -r clears that".to_owned()
+        Some(way) if way == path => {
+            "its access list does not permit it, or a program has it open".to_owned()
         }
-        Some((way, _)) if way == path => "its access list does not let this user".to_owned(),
-        Some((way, _)) => {
-            format!("the access list of folder {} does not let this user", way.display())
-        }
-        None => "its access list is not known".to_owned(),
+        Some(way) => format!("the access list of the folder {} does not permit it", way.display()),
+        None => "its access list could not be read".to_owned(),
     }
 }

@@ -17,20 +17,31 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Check whether what headstart made is still right: bundles, optimized programs, sets of DLLs
+#[cfg_attr(
+    not(windows),
+    doc = "Check whether what headstart made is still right: bundles, optimized programs, sets of DLLs\n\n\
+           Reads what was made and everything that it was made from, compares the contents, and \
+           simulates the loader's search again. A bundle is also started, and asked whether it is used \
+           now or starts the original, and why; this start ends before any code of the program runs. \
+           Copies check nothing at start, so they run as they were made. Exits with 1 if a bundle is \
+           not used or something has changed.\n"
+)]
+#[cfg_attr(
+    windows,
+    doc = "Check whether a set of DLLs that pe ordinal has converted is still right\n"
+)]
 ///
-/// Reads what was made and everything that it was made from, compares the contents, and simulates the
-/// loader's search again. A bundle is also started, and asked whether it is used now or starts the
-/// original, and why; this start ends before any code of the program runs. Copies check nothing at
-/// start, so they run as they were made. Exits with 1 if a bundle is not used or something has changed.
-///
-/// Of a set that headstart pe ordinal has converted, every import is held against what the DLLs in
+/// Of a set that headstart pe ordinal has converted, every import is compared with what the DLLs in
 /// the folder export now. Exits with 1 where an ordinal means another function, a file is missing, or
 /// another copy of a DLL may be loaded (a runtime that many products bring): such a set must not be
 /// shipped. Whether a program elsewhere loads DLLs of these names from another folder is not known.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folder that headstart bundle, optimize, elf selfbind or pe ordinal has made
+    #[cfg_attr(
+        not(windows),
+        doc = "Folder that headstart bundle, optimize, elf selfbind or pe ordinal has made"
+    )]
+    #[cfg_attr(windows, doc = "Folder that headstart pe ordinal has made")]
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Print one JSON object

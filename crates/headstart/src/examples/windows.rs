@@ -3,9 +3,9 @@
 /// Command lines of `headstart --help`, and what they do.
 pub const FIRST: [(&str, &str); 4] = [
     ("generate pietrek --format pe --out dlls", "a program with ten DLLs to try things on"),
-    ("pe survey dlls", "what the DLLs of a folder do to each other"),
+    ("pe survey dlls", "how the DLLs in a folder affect each other"),
     (r"pe hints --out mended dlls\*", "repairs import hints, and writes the files to mended"),
-    (r"inspect dlls\LoadTimeTest.exe", "what stands in a program"),
+    (r"inspect dlls\LoadTimeTest.exe", "what a program contains"),
 ];
 
 /// Something to work on.

@@ -93,7 +93,7 @@ fn drained() -> Result<PipeWriter, LabError> {
     let failed = |source| os::LaunchError::System {
         action: "creating a pipe for the output".into(),
         source,
-        remedy: "raise the limit on open files: ulimit -n".into(),
+        remedy: os::host::MORE_FILES.into(),
     };
     let (mut reader, writer) = std::io::pipe().map_err(failed)?;
     std::thread::spawn(move || {

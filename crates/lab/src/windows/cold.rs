@@ -13,7 +13,7 @@ impl CacheEmptier {
     /// # Errors
     /// Always.
     pub fn new(_experiment: &Experiment) -> Result<Self, Failure> {
-        let reason = "headstart for Windows cannot; headstart for Linux can";
+        let reason = "headstart for Windows has no cold launches; leave that out";
         Err(LabError::Cold(reason.to_owned()).into())
     }
 

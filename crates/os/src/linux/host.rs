@@ -25,6 +25,14 @@ use model::Machine;
 use std::ffi::CStr;
 use std::fs;
 
+/// EMFILE: the process has as many files open as it may.
+pub const TOO_MANY_FILES: i32 = libc::EMFILE;
+/// What helps where too many files are open.
+pub const MORE_FILES: &str = "raise the limit on open files: ulimit -n";
+/// What helps where there is no room for a temporary file.
+pub const OTHER_TEMPORARY_FOLDER: &str =
+    "free some space in the folder for temporary files, or choose another with TMPDIR";
+
 /// The number of the user for whom files are opened.
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()

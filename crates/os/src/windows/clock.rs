@@ -17,7 +17,7 @@ impl Instant {
         Instant(nanoseconds(count.unsigned_abs(), ticks_per_second()))
     }
 
-    /// Nanoseconds since an arbitrary start.
+    /// Nanoseconds since an arbitrary start; not the ticks of [`ticks_per_second`].
     pub fn ticks(self) -> u64 {
         self.0
     }

@@ -16,6 +16,14 @@ use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOW;
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 
+/// The process has as many files open as it may (ERROR_TOO_MANY_OPEN_FILES).
+pub const TOO_MANY_FILES: i32 = 4;
+/// What helps where too many files are open.
+pub const MORE_FILES: &str = "close other programs";
+/// What helps where there is no room for a temporary file.
+pub const OTHER_TEMPORARY_FOLDER: &str =
+    "free some space in the folder for temporary files, or choose another with TMP";
+
 /// Whether headstart may start the threads that it works with: Windows limits them by memory alone.
 ///
 /// # Errors

@@ -69,9 +69,9 @@ unsafe extern "system" fn on_exception(exception: *const EXCEPTION_POINTERS) -> 
         return EXCEPTION_CONTINUE_SEARCH;
     }
     // Whoever holds its lock may be the thread that failed.
-    let words = "headstart: a file could not be read to its end: its disk failed, or the connection \
-                 to it; run the command again when it can be read (if it made a new folder, remove \
-                 that first)\n";
+    let words = "headstart: a file could not be read to its end: its disk failed or its connection \
+                 was lost; run the command again when it can be read (if it made a new folder, \
+                 remove that first)\n";
     let _ = std::io::stderr().write_all(words.as_bytes());
     std::process::exit(CUT_SHORT.load(Ordering::Relaxed).into());
 }

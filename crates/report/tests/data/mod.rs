@@ -16,6 +16,7 @@ pub const ASCII: Style = Style { color: false, width: 80, unicode: false };
 pub const WORDS: CommandWords = CommandWords {
     say_when_ready: "use --until to say when such a program is ready",
     check_machine: "headstart doctor",
+    checked: "what makes this machine noisy",
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
     install: "headstart install",

@@ -156,8 +156,9 @@ impl BoundsArgs {
 pub struct MeasuredArgs {
     #[command(flatten)]
     pub launch: LaunchArgs,
-    /// Start cold: empty the page cache before each launch
-    #[arg(long)]
+    #[cfg_attr(not(windows), doc = "Start cold: empty the page cache before each launch")]
+    #[cfg_attr(windows, doc = "Not available on Windows")]
+    #[arg(long, hide = cfg!(windows))]
     pub cold: bool,
     #[cfg_attr(not(windows), doc = "Real-time priority and locked memory (needs permission)")]
     #[cfg_attr(windows, doc = "Real-time priority class (needs permission)")]

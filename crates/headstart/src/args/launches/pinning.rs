@@ -6,7 +6,11 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to launch")]
 pub struct PinArgs {
-    /// Pin launches to this CPU [default: the quietest]
+    #[cfg_attr(not(windows), doc = "Pin launches to this CPU [default: the quietest]")]
+    #[cfg_attr(
+        windows,
+        doc = "Pin launches to this CPU [default: the last one that headstart may use]"
+    )]
     #[arg(long, value_name = "N", conflicts_with = "no_pin")]
     cpu: Option<u32>,
     /// Let the scheduler choose the CPU

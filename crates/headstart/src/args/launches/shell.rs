@@ -14,6 +14,7 @@ use super::commands::usage;
 use crate::exit::Usage;
 use anyhow::Result;
 pub use host::DEFAULT;
+use host::EXAMPLE;
 use host::{needs_shell, of_shell};
 use lab::command_line::{self, assignment, from_line, from_words};
 use model::Command;
@@ -67,8 +68,8 @@ impl ShellArgs {
             Some(line) => command_line::words(OsStr::new(line)).unwrap_or_default(),
         };
         if words.iter().all(|word| word.is_empty()) {
-            let text = "--shell names no shell; write for example --shell bash";
-            return Err(Usage(text.to_owned()).into());
+            let text = format!("--shell names no shell; write for example --shell {EXAMPLE}");
+            return Err(Usage(text).into());
         }
         Ok(Shell::Given(words))
     }

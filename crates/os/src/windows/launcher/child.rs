@@ -102,7 +102,9 @@ impl Child {
         self.created_us = Instant::now().us_since(self.started);
         // SAFETY: the handle is the thread's.
         match unsafe { ResumeThread(self.thread.as_raw_handle()) } {
-            u32::MAX => Err(LaunchError::system("the program could not be let go", "run it again")),
+            u32::MAX => {
+                Err(LaunchError::system("the program could not be resumed", "run it again"))
+            }
             _ => Ok(()),
         }
     }
@@ -125,7 +127,10 @@ impl Child {
         let mut code = 0;
         // SAFETY: the handle is the process's, and `code` outlives the call.
         match unsafe { GetExitCodeProcess(self.process(), &mut code) } {
-            0 => Err(LaunchError::system("the program's exit code is not known", "run it again")),
+            0 => Err(LaunchError::system(
+                "the program's exit code could not be read",
+                "run it again",
+            )),
             _ => Ok(Ending::of_windows(code)),
         }
     }

@@ -34,8 +34,8 @@ pub(super) fn of(argv: &[OsString], program: &Path) -> Result<Vec<u16>, LaunchEr
     }
     line.push(0);
     if line.len() > LONGEST {
-        let found =
-            format!("its command line is longer than the {} characters of Windows", LONGEST - 1);
+        let found = "its command line is longer than the 32,766 characters that Windows allows";
+        let found = found.to_owned();
         return Err(LaunchError::TooLong { program: program.to_owned(), found });
     }
     Ok(line)

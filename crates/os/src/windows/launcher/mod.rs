@@ -70,7 +70,7 @@ pub struct LaunchRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(usize);
 
-/// Why launches of the command are not followed, as the figure that is missed.
+/// Private memory as unavailable, with the reason: launches are never followed on Windows.
 pub fn unfollowed(_command: &Command) -> Option<Reading<u64>> {
     Some(usage::private_memory())
 }
@@ -84,7 +84,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// From now on a program that crashes, or that lacks a DLL, ends without a window that waits for
+    /// A launcher. From now on a program that crashes, or that lacks a DLL, ends without a window that waits for
     /// an answer.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Launcher {
     /// Sets how launches run.
     ///
     /// # Errors
-    /// The real-time class is not permitted, or nothing under Wine; there is no such CPU.
+    /// The real-time class is not permitted, or this is Wine, where it does nothing; there is no such CPU.
     pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
         schedule::check(configuration)?;
         self.configuration = configuration;
@@ -108,7 +108,7 @@ impl Launcher {
     /// Prepares a command with its stdin, stdout and stderr, and extra environment variables.
     ///
     /// # Errors
-    /// Windows cannot pass it on, or it is none of its programs.
+    /// It is a batch file, or its command line or environment cannot be passed on.
     pub fn prepare(
         &mut self,
         command: &Command,

@@ -20,7 +20,7 @@ pub(super) fn check(program: &Path) -> Result<(), LaunchError> {
     Err(LaunchError::WrongFormat {
         program: program.to_owned(),
         found: "it is a batch file, which cmd runs".to_owned(),
-        remedy: format!("launch cmd with it: cmd /c {}", model::quoted_path(program)),
+        remedy: format!("run it with cmd: cmd /c {}", model::quoted_path(program)),
     })
 }
 
@@ -38,8 +38,9 @@ pub(super) fn explain(prepared: &Prepared, source: io::Error) -> LaunchError {
         (Some(ERROR_BAD_EXE_FORMAT | ERROR_EXE_MACHINE_TYPE_MISMATCH), _) => {
             LaunchError::WrongFormat {
                 program,
-                found: "it is no program for this machine".to_owned(),
-                remedy: "launch the program that runs it, with the file as its argument".to_owned(),
+                found: "it is not a program for this system".to_owned(),
+                remedy: "if it is a script, launch its interpreter with the file as an argument"
+                    .to_owned(),
             }
         }
         (Some(ERROR_ELEVATION_REQUIRED), _) => LaunchError::Refused {
@@ -51,7 +52,7 @@ pub(super) fn explain(prepared: &Prepared, source: io::Error) -> LaunchError {
             program,
             found: source.to_string(),
             remedy: "check the permissions of the file, and whether a policy or a virus scanner \
-                     refuses it"
+                     blocks it"
                 .to_owned(),
         },
         (Some(ERROR_FILENAME_EXCED_RANGE), _) => {

@@ -30,8 +30,8 @@ pub(super) fn check(configuration: Configuration) -> Result<(), LaunchError> {
         && !host::allowed_cpus().contains(&cpu)
     {
         return Err(LaunchError::System {
-            action: "launches could not be pinned to the requested CPU".into(),
-            source: io::ErrorKind::InvalidInput.into(),
+            action: format!("launches could not be pinned to CPU {cpu}").into(),
+            source: io::Error::other("headstart may not use it"),
             remedy: Phrase::ChooseCpu.words().into(),
         });
     }
@@ -46,7 +46,7 @@ fn become_realtime() -> Result<(), LaunchError> {
     };
     let realtime = Phrase::Realtime.words();
     if under_wine::version().is_some() {
-        return Err(refused(format!("Wine accepts it and does nothing; leave out {realtime}")));
+        return Err(refused(format!("Wine accepts it but does nothing; leave out {realtime}")));
     }
     // SAFETY: no pointer is passed.
     let class = unsafe {

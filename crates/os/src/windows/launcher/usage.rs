@@ -49,7 +49,7 @@ fn uncounted<T>(wine: bool, what: &str) -> Reading<T> {
 
 /// Memory that belongs to one process alone.
 pub(super) fn private_memory() -> Reading<u64> {
-    let reason = "headstart for Windows does not read memory that belongs to one process alone";
+    let reason = "headstart for Windows does not measure private memory";
     Reading::unavailable(reason, "")
 }
 

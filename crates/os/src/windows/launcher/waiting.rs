@@ -49,7 +49,12 @@ pub(super) fn wait(handles: &[HANDLE], deadline: Deadline) -> Result<Waited, Lau
             set if ((set - WAIT_OBJECT_0) as usize) < all.len() => {
                 return Err(LaunchError::Interrupted);
             }
-            _ => return Err(LaunchError::system("waiting for the program", "run it again")),
+            _ => {
+                return Err(LaunchError::system(
+                    "the program could not be waited for",
+                    "run it again",
+                ));
+            }
         }
     }
 }

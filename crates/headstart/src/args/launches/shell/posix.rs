@@ -6,6 +6,8 @@ use std::ffi::{OsStr, OsString};
 
 /// The shell of lines that need one.
 pub const DEFAULT: &str = "sh";
+/// Another one.
+pub const EXAMPLE: &str = "bash";
 
 /// What has a shell run a line.
 ///

@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// The shell of lines that need one.
 pub const DEFAULT: &str = "cmd";
+/// Another one.
+pub const EXAMPLE: &str = "powershell";
 
 /// What has a shell run a line. cmd takes all behind `/c` as it stands, without the outer quotation
 /// marks, and keeps backslashes in front of inner ones, so a line with such marks would not arrive.
@@ -17,8 +19,8 @@ pub const DEFAULT: &str = "cmd";
 pub fn of_shell(shell: &[OsString], line: &OsStr) -> Result<Vec<OsString>> {
     let options: &[&str] = match name(shell).as_str() {
         "cmd" if line.as_encoded_bytes().contains(&b'"') => {
-            let text = "cmd cannot be given a line with quotation marks: put it into a batch file, \
-                        and launch that with cmd /c FILE";
+            let text = "headstart cannot pass a line with double quotes to cmd; put the line into a batch \
+                        file, and launch it with cmd /c FILE";
             return Err(Usage(text.to_owned()).into());
         }
         "cmd" => &["/d", "/s", "/c"],

@@ -21,12 +21,14 @@ const COMPARED: usize = 16;
 pub(super) enum Obstacle {
     #[error("its memory cannot be changed ({0})")]
     Memory(#[from] io::Error),
-    #[error("it is no program for x86-64, and only these can be stopped at their entry point")]
+    #[error("it is not an x86-64 program, and headstart stops only those at their entry point")]
     Machine,
-    #[error("headstart for another processor than x86-64 stops no program at its entry point")]
+    #[error("only the x86-64 build of headstart can stop programs at their entry point")]
     Build,
-    #[error("its ntdll.dll is not at the address of headstart's")]
+    #[error("its ntdll.dll has another address or other code than that of headstart")]
     OtherNtdll,
+    #[error("its header names no entry point, as those of some .NET programs do not")]
+    NoEntry,
 }
 
 /// Whether the stub is of this build's processor.
@@ -62,7 +64,11 @@ fn entry_point(memory: &ChildMemory) -> Result<usize, Obstacle> {
     if number(header)? != SIGNATURE || machine != AMD64 {
         return Err(Obstacle::Machine);
     }
-    Ok(base + number(header + ENTRY)? as usize)
+    match number(header + ENTRY)? {
+        // The stub would be written over the header.
+        0 => Err(Obstacle::NoEntry),
+        entry => Ok(base + entry as usize),
+    }
 }
 
 /// `NtSetEvent(event, NULL)`, then `NtWaitForSingleObject(this process, FALSE, NULL)` for ever.
