@@ -43,6 +43,7 @@ pub use edited::Edited;
 pub use error::{WriteAdvice, WriteError, is_of_disk, is_without_room};
 pub use folder::folder_of;
 pub use host::kind::kind_name;
+pub use host::lock::is_lock;
 pub use host::permissions::{create_new, mode};
 pub use host::position::{open_for_few_reads, read_at, read_exact_at};
 pub use host::real::name_key;

@@ -3,7 +3,7 @@
 //! be lost.
 
 use crate::folder::folder_of;
-use crate::host::lock::{FolderLock, folder, folder_now};
+use crate::host::lock::{FolderLock, end_for_removal, folder, folder_now};
 use crate::real::real_path;
 use std::collections::BTreeSet;
 use std::io;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Folders that no other run writes to while this value is there.
 #[derive(Debug, Default)]
 pub struct Locked {
-    _held: Vec<FolderLock>,
+    held: Vec<FolderLock>,
 }
 
 impl Locked {
@@ -25,7 +25,7 @@ impl Locked {
         let real = folders.into_iter().filter_map(|folder| real_path(folder).ok());
         // Every run takes them in the same order, so that no two wait for each other.
         let real: BTreeSet<PathBuf> = real.collect();
-        Locked { _held: real.iter().filter_map(|path| folder(path, &waits)).collect() }
+        Locked { held: real.iter().filter_map(|path| folder(path, &waits)).collect() }
     }
 
     /// A folder that no other run has; it is not waited for.
@@ -33,7 +33,12 @@ impl Locked {
     /// # Errors
     /// Another run has it ([`io::ErrorKind::WouldBlock`]), or it cannot be opened.
     pub fn now(folder: &Path) -> io::Result<Locked> {
-        Ok(Locked { _held: folder_now(&real_path(folder)?)?.into_iter().collect() })
+        Ok(Locked { held: folder_now(&real_path(folder)?)?.into_iter().collect() })
+    }
+
+    /// What has to be before a locked folder is removed, which is empty but for its lock.
+    pub fn before_removal(&mut self) {
+        end_for_removal(&mut self.held);
     }
 
     /// As [`Locked::folders`], for the folders that files are in, links followed.

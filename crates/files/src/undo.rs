@@ -8,6 +8,7 @@ use crate::batch::WaitingFile;
 use crate::before::{Before, Hash, damaged, hash};
 use crate::content::Content;
 use crate::folder::Folder;
+use crate::host::lock::Unremovable;
 use crate::host::permissions::{keep, mode, while_written};
 use crate::lock::Locked;
 use crate::new_file::NewFile;
@@ -86,10 +87,13 @@ pub(crate) struct Prepared {
     undo: PathBuf,
     new: Option<WaitingFile>,
     replaced: bool,
+    /// Another run would take the undo file for one that a killed run has left.
+    kept: Option<Unremovable>,
 }
 
 impl Drop for Prepared {
     fn drop(&mut self) {
+        self.kept = None;
         if !self.replaced {
             // An undo file of the original is harmless.
             let _ = self.folder.remove_file(&self.undo);
@@ -113,7 +117,9 @@ impl Prepared {
         let folder = folder(&real)?;
         let record = NewFile::create(&folder, &undo, Permit::Exactly(0o600))?;
         record.fill(|mut file| file.write_all(&bytes))?.synced()?.name()?;
-        let mut prepared = Prepared { real, stamp, folder, undo, new: None, replaced: false };
+        let kept = Unremovable::of(&folder.opened, undo.file_name().unwrap_or_default());
+        let kept = Some(kept);
+        let mut prepared = Prepared { real, stamp, folder, undo, new: None, replaced: false, kept };
         let real = &prepared.real;
         let mode = mode(&data);
         let permit = Permit::Exactly(while_written(mode));

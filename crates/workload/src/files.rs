@@ -148,7 +148,7 @@ struct Claim {
     /// Files and folders in order of making.
     made: Mutex<Vec<PathBuf>>,
     /// Locked until everything is written.
-    _lock: Locked,
+    lock: Locked,
 }
 
 impl Claim {
@@ -163,12 +163,15 @@ impl Claim {
             }
             locked => locked.map_err(failed)?,
         };
-        if let Some(entry) = std::fs::read_dir(folder).map_err(failed)?.next() {
-            let found = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
-            return Err(WorkloadError::NotEmpty { folder: folder.to_owned(), found });
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let found = entry.map_err(failed)?.file_name();
+            if !files::is_lock(&found) {
+                let (folder, found) = (folder.to_owned(), found.to_string_lossy().into_owned());
+                return Err(WorkloadError::NotEmpty { folder, found });
+            }
         }
         let (folder, made) = (folder.to_owned(), Mutex::default());
-        Ok(Claim { folder, created, made, _lock: lock })
+        Ok(Claim { folder, created, made, lock })
     }
 
     fn made(&self, path: PathBuf) {
@@ -177,12 +180,13 @@ impl Claim {
 
     /// Removes what was made. Whatever cannot be removed is left: the error that led here is the
     /// one to tell.
-    fn abandon(self) {
+    fn abandon(mut self) {
         let made = self.made.into_inner().unwrap_or_else(PoisonError::into_inner);
         for path in made.iter().rev() {
             let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir(path));
         }
         if self.created {
+            self.lock.before_removal();
             let _ = std::fs::remove_dir(&self.folder);
         }
     }

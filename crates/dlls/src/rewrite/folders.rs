@@ -12,7 +12,7 @@ const OFTEN: u32 = 1000;
 /// where nothing was written to them.
 pub(crate) struct Folders {
     new: Vec<PathBuf>,
-    _locked: Locked,
+    locked: Locked,
 }
 
 impl Folders {
@@ -24,7 +24,7 @@ impl Folders {
     ) -> Result<Folders, WriteError> {
         match request.folder() {
             Some(folder) => Folders::make(folder, watcher),
-            None => Ok(Folders { new: Vec::new(), _locked: lock(&request.files, watcher) }),
+            None => Ok(Folders { new: Vec::new(), locked: lock(&request.files, watcher) }),
         }
     }
 
@@ -36,7 +36,7 @@ impl Folders {
             std::fs::create_dir_all(folder)
                 .map_err(|error| WriteError::refused(folder, reasons::unwritten(folder, &error)))?;
             let locked = Locked::folders([folder], |folder| watcher.waits(folder));
-            let folders = Folders { new, _locked: locked };
+            let folders = Folders { new, locked };
             // The run that was waited for may have removed it.
             if folder.exists() {
                 return Ok(folders);
@@ -50,6 +50,9 @@ impl Folders {
 
 impl Drop for Folders {
     fn drop(&mut self) {
+        if !self.new.is_empty() {
+            self.locked.before_removal();
+        }
         // One with something in it stays.
         self.new.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
     }

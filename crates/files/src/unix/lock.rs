@@ -1,5 +1,7 @@
 //! Locks by flock(2), which end with the process.
 
+use super::folder::OpenFolder;
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -87,6 +89,24 @@ impl KeptOpen {
         #[allow(unsafe_code)]
         let mapped = unsafe { memmap2::MmapOptions::new().len(1).map(file) };
         KeptOpen { _mapped: mapped.ok() }
+    }
+}
+
+/// Whether a file in a folder is its lock: the folder itself is locked.
+pub fn is_lock(_name: &OsStr) -> bool {
+    false
+}
+
+/// Locks of folders that are about to be removed stay until they are.
+pub(crate) fn end_for_removal(_locks: &mut Vec<FolderLock>) {}
+
+/// An undo file, which the lock of its folder keeps.
+#[derive(Debug)]
+pub(crate) struct Unremovable;
+
+impl Unremovable {
+    pub(crate) fn of(_folder: &OpenFolder, _name: &OsStr) -> Unremovable {
+        Unremovable
     }
 }
 

@@ -1,19 +1,26 @@
 //! Locks by files that nobody else can open, which the system removes with the process.
 
+use super::folder::OpenFolder;
 use super::patience::is_in_use;
-use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 use windows_sys::Win32::Foundation::GENERIC_WRITE;
-use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_FLAG_DELETE_ON_CLOSE};
+use windows_sys::Win32::Storage::FileSystem::{
+    DELETE, FILE_ATTRIBUTE_HIDDEN, FILE_FLAG_DELETE_ON_CLOSE,
+};
 
+/// The lock of a folder.
+const NAME: &str = ".headstart-lock";
+/// How often a lock is denied before that is believed.
+const DENIALS: u32 = 10;
 /// How often a folder is tried that another run has.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A folder that no other run of this user writes to.
+/// A folder that no other run writes to.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
     _file: File,
@@ -45,20 +52,47 @@ impl KeptOpen {
     }
 }
 
-/// Locks a folder unless another has. The lock is a file among those of this user that are
-/// temporary, so that the folder is as it was.
+/// Whether a file in a folder is its lock.
+pub fn is_lock(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(NAME)
+}
+
+/// Locks a folder unless another has. The lock is a hidden file in it, so that every run finds it, of
+/// any user and machine, by whatever path.
 pub(crate) fn folder_now(folder: &Path) -> io::Result<Option<FolderLock>> {
-    let name = folder.as_os_str().as_encoded_bytes().to_ascii_lowercase();
-    let hash = Sha256::digest(name);
-    let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let mut options = OpenOptions::new();
     options.write(true).create(true).access_mode(GENERIC_WRITE | DELETE);
-    options.share_mode(0).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
-    match options.open(std::env::temp_dir().join(format!("headstart-lock-{hash}"))) {
-        Ok(file) => Ok(Some(FolderLock { _file: file })),
-        Err(error) if is_in_use(&error) => Err(io::ErrorKind::WouldBlock.into()),
-        // As on file systems that have no locks.
-        Err(_) => Ok(None),
+    options.share_mode(0).custom_flags(FILE_FLAG_DELETE_ON_CLOSE).attributes(FILE_ATTRIBUTE_HIDDEN);
+    for _ in 0..DENIALS {
+        match options.open(folder.join(NAME)) {
+            Ok(file) => return Ok(Some(FolderLock { _file: file })),
+            Err(error) if is_in_use(&error) => return Err(io::ErrorKind::WouldBlock.into()),
+            // So is said of one that is about to go, too.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(_) => break,
+        }
+    }
+    // Where no file can be made, none can be replaced.
+    Ok(None)
+}
+
+/// Ends the locks of folders that are about to be removed, which have to be empty for that. Another
+/// run's lock keeps its folder.
+pub(crate) fn end_for_removal(locks: &mut Vec<FolderLock>) {
+    locks.clear();
+}
+
+/// A file that nobody removes while this value is there.
+#[derive(Debug)]
+pub(crate) struct Unremovable {
+    _file: Option<File>,
+}
+
+impl Unremovable {
+    pub(crate) fn of(folder: &OpenFolder, name: &OsStr) -> Unremovable {
+        Unremovable { _file: folder.read(name).ok() }
     }
 }
 

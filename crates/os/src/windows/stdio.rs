@@ -166,7 +166,7 @@ fn duplicate(handle: RawHandle) -> Result<OwnedHandle, LaunchError> {
         match DuplicateHandle(own, handle, own, &mut other, 0, 1, DUPLICATE_SAME_ACCESS) {
             0 => Err(LaunchError::system(
                 "stdin, stdout and stderr could not be passed to the program",
-                "use --input null and --output null",
+                "redirect the one that is closed to NUL",
             )),
             _ => Ok(OwnedHandle::from_raw_handle(other)),
         }
