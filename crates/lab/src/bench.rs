@@ -2,6 +2,7 @@
 
 mod hooks;
 mod seat;
+mod spared;
 
 use crate::{CacheEmptier, Failure, HookKind, LabError, Launching, OutputFile};
 use hooks::HookRunner;
@@ -36,7 +37,8 @@ impl<'a> Bench<'a> {
         let null = Stdio::null().map_err(LabError::from)?;
         let mut seats = Vec::new();
         for (index, variant) in experiment.variants.iter().enumerate() {
-            let seat = Seat::new(&mut launcher, variant, null.clone());
+            let seat = spared::check(&variant.streams, &experiment.variants)
+                .and_then(|()| Seat::new(&mut launcher, variant, null.clone()));
             seats.push(seat.map_err(|error| Failure::at(VariantId::at(index), error))?);
         }
         let hook_runner = HookRunner::new(experiment)?;

@@ -7,6 +7,9 @@
 
 use std::ffi::{OsStr, OsString};
 
+/// What divides words.
+const DIVIDES: [char; 2] = [' ', '\t'];
+
 /// Quoted where it has to be.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let word = word.as_ref().to_string_lossy();
@@ -36,11 +39,11 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
 /// The words of a line that consists of words as [`quoted`] writes them; `None` where it does not.
 pub fn words(line: &str) -> Option<Vec<OsString>> {
     let mut words = Vec::new();
-    let mut rest = line.trim_start_matches(' ');
+    let mut rest = line.trim_start_matches(DIVIDES);
     while !rest.is_empty() {
         let (word, behind) = word(rest)?;
         words.push(word.into());
-        rest = behind.trim_start_matches(' ');
+        rest = behind.trim_start_matches(DIVIDES);
     }
     Some(words)
 }
@@ -62,7 +65,7 @@ fn word(line: &str) -> Option<(String, &str)> {
                 backslashes = 0;
                 continue;
             }
-            ' ' if !is_quoted => return Some((word, line.get(at..)?)),
+            c if DIVIDES.contains(&c) && !is_quoted => return Some((word, line.get(at..)?)),
             _ => backslashes = 0,
         }
         word.push(c);
@@ -95,6 +98,7 @@ mod tests {
         assert_eq!(read, Some(hard.iter().map(OsString::from).collect()));
         assert_eq!(words(""), Some(Vec::new()));
         assert_eq!(words("\"open"), None);
+        assert_eq!(words("a \t b\tc"), Some(["a", "b", "c"].map(OsString::from).to_vec()));
     }
 
     #[test]
