@@ -55,10 +55,12 @@ fn system_folder() -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_wide(name)))
 }
 
-/// The file itself, or with one of the extensions of programs.
+/// The file with one of the extensions of programs, or itself: beside `npm.cmd` lies `npm`, a script
+/// for other systems.
 fn with_extension(path: &Path) -> Option<PathBuf> {
-    if path.is_file() {
-        return Some(path.to_owned());
+    let itself = path.is_file().then(|| path.to_owned());
+    if path.extension().is_some() && itself.is_some() {
+        return itself;
     }
     let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| EXTENSIONS.to_owned());
     let mut candidates =
@@ -67,7 +69,7 @@ fn with_extension(path: &Path) -> Option<PathBuf> {
             candidate.push(extension.to_ascii_lowercase());
             PathBuf::from(candidate)
         });
-    candidates.find(|candidate| candidate.is_file())
+    candidates.find(|candidate| candidate.is_file()).or(itself)
 }
 
 /// What helps against errors of CreateProcess that have nothing to do with the program.
@@ -87,6 +89,11 @@ mod tests {
         let resolved = |path: &Path| resolve(&[path.as_os_str()]).map(|command| command.program);
         assert_eq!(resolved(&program).unwrap(), program);
         assert_eq!(resolved(&place.path().join("tool")).unwrap(), program);
+        std::fs::write(place.path().join("tool"), "#!/bin/sh").unwrap();
+        assert_eq!(resolved(&place.path().join("tool")).unwrap(), program);
+        std::fs::remove_file(&program).unwrap();
+        assert_eq!(resolved(&place.path().join("tool")).unwrap(), place.path().join("tool"));
+        std::fs::write(&program, "MZ").unwrap();
         assert!(matches!(resolved(place.path()), Err(LaunchError::IsDirectory(_))));
         let gone = place.path().join("gone.exe");
         assert!(matches!(resolved(&gone), Err(LaunchError::NoSuchFile(_))));
