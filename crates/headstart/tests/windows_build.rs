@@ -140,3 +140,48 @@ fn elf_files_are_rewritten_as_on_linux() {
     assert!(fs::read(folders.windows.path().join("program")).unwrap() == before);
     assert_same_trees(&folders, &["elf", "relr"]);
 }
+
+#[test]
+fn paths_are_those_of_windows() {
+    let Some(pair) = Pair::new() else { return };
+    let folders = pair.with(|folder| {
+        pair.linux(
+            folder,
+            &["generate", "pietrek", "--format", "pe", "--dlls", "2", "--out", "dlls"],
+        );
+        let long = folder.join("x".repeat(150)).join("y".repeat(150));
+        fs::create_dir_all(&long).unwrap();
+        fs::copy(folder.join("dlls/LoadTimeDLL_1.dll"), long.join("a.dll")).unwrap();
+    });
+    let at = folders.windows.path();
+    let good = |words: &[&str]| {
+        let printed = pair.windows(at, words);
+        assert_eq!(printed.code, Some(0), "{words:?}: {}", printed.stderr);
+        String::from_utf8(printed.stdout).unwrap()
+    };
+    // Case makes no difference, and the shell leaves patterns to the command.
+    good(&["pe", "rebase", "--out", "moved", r"dlls\LOADTIME*.DLL"]);
+    assert_eq!(folders.names("moved"), ["LoadTimeDLL_1.dll", "LoadTimeDLL_2.dll"]);
+    let long = format!(r"{}\{}\a.dll", "x".repeat(150), "y".repeat(150));
+    let before = fs::read(at.join(long.replace('\\', "/"))).unwrap();
+    let told = good(&["pe", "rebase", "--in-place", "--json", &long]);
+    assert!(!told.contains(r"\\\\?\\"), "{told}");
+    assert!(fs::read(at.join(long.replace('\\', "/"))).unwrap() != before);
+    good(&["pe", "rebase", "--undo", &long]);
+    assert!(fs::read(at.join(long.replace('\\', "/"))).unwrap() == before);
+    let both = ["dlls/LoadTimeDLL_1.dll", "dlls/loadtimedll_1.DLL"];
+    let refused = pair.windows(at, &[&["pe", "rebase", "--out", "twice"][..], &both].concat());
+    assert!(refused.stderr.contains("same file"), "{}", refused.stderr);
+    for (words, told) in [
+        (&["pe", "rebase", "--out", "none", "no*.dll"][..], "no file matches this pattern"),
+        (&["pe", "rebase", "--out", "NUL", "dlls/LoadTimeDLL_1.dll"], "device"),
+        (&["bundle", "--fixed", "x"], "does not have 'bundle'"),
+        (&["cache", "status"], "does not have 'cache status'"),
+    ] {
+        let refused = pair.windows(at, words);
+        assert_ne!(refused.code, Some(0), "{words:?}");
+        assert!(refused.stderr.contains(told), "{words:?}: {}", refused.stderr);
+    }
+    let hidden = |name: &String| name.starts_with('.');
+    assert!(!folders.names(".").iter().any(hidden) && !folders.names("dlls").iter().any(hidden));
+}

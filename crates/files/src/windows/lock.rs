@@ -131,4 +131,30 @@ mod tests {
             assert!(second.join().unwrap());
         });
     }
+
+    #[test]
+    fn a_folder_is_locked_by_any_path_and_is_as_it_was_afterwards() {
+        let place = tempfile::tempdir().unwrap();
+        let held = folder_now(place.path()).unwrap().unwrap();
+        let other = place.path().join("..").join(place.path().file_name().unwrap());
+        assert_eq!(folder_now(&other).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let names =
+            || std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names().all(|name| is_lock(&name)) && names().count() == 1);
+        drop(held);
+        assert_eq!(names().count(), 0);
+        assert!(folder_now(&other).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_undo_file_of_a_run_at_work_is_not_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, name) = (OpenFolder::open(place.path()).unwrap(), OsStr::new("x.undo"));
+        std::fs::write(place.path().join(name), "old").unwrap();
+        let kept = Unremovable::of(&folder, name);
+        assert!(std::fs::remove_file(place.path().join(name)).is_err());
+        assert_eq!(std::fs::read(place.path().join(name)).unwrap(), b"old");
+        drop(kept);
+        std::fs::remove_file(place.path().join(name)).unwrap();
+    }
 }
