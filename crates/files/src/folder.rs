@@ -4,6 +4,7 @@
 //! replaces meanwhile takes no half of what is written.
 
 use crate::host::folder::OpenFolder;
+use crate::host::kind::no_name;
 use crate::host::lock::hold;
 use crate::{Stamp, WriteError};
 use sha2::{Digest, Sha256};
@@ -91,6 +92,9 @@ impl Target {
         let name = name.ok_or_else(|| {
             WriteError::refused(path, "it is the name of a folder; give that of a file")
         })?;
+        if let Some(reason) = no_name(name) {
+            return Err(WriteError::refused(path, reason));
+        }
         Ok(Target { path: path.to_owned(), folder: folder.clone(), name: name.to_owned() })
     }
 

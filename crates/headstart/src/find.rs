@@ -109,6 +109,8 @@ fn fitting(pattern: &Path) -> Option<Vec<Found>> {
     let mut found = Vec::new();
     for path in paths {
         match path {
+            // Nobody means those with a pattern.
+            Ok(path) if path.as_os_str().as_encoded_bytes().ends_with(files::UNDO.as_bytes()) => {}
             Ok(path) => {
                 let named = Found::named(path);
                 if named.is_folder() {

@@ -123,7 +123,15 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
     restored.kept.map(|_| code).map_err(refusals::error)
 }
 
-fn not_restored(mut failed: Vec<WriteError>, restored: usize) -> Result<ExitCode> {
+fn not_restored(failed: Vec<WriteError>, restored: usize) -> Result<ExitCode> {
+    // Of files that are restored something may be left.
+    let is_done = |error: &WriteError| matches!(error, WriteError::Written { .. });
+    let (done, mut failed): (Vec<_>, Vec<_>) = failed.into_iter().partition(is_done);
+    done.iter().for_each(output::tell);
+    if failed.is_empty() && !done.is_empty() {
+        return Ok(ExitCode::from(FILES));
+    }
+    let restored = restored + done.len();
     match (failed.len(), restored) {
         (0, _) => Ok(ExitCode::SUCCESS),
         (1, 0) => Err(failed.swap_remove(0).into()),

@@ -82,7 +82,7 @@ fn what_fails_says_so_with_its_exit_code() {
         (&["cmd", "/c", "exit -1073741515"], 4, "status c0000135 (a DLL was not found)"),
         (&endless, 5, "did not finish within 1 s"),
         (&["no-such-program-x"], 3, "no program named 'no-such-program-x'"),
-        (&["--cold", "cmd", "/c", "exit"], 7, "headstart for Windows cannot"),
+        (&["--cold", "cmd", "/c", "exit"], 7, "headstart for Windows has no cold launches"),
         (&["--until", "output:x", "cmd", "/c", "exit 3"], 4, "exit code 3 before it was ready"),
     ] {
         let output = headstart(folder.path(), &[&quiet[..], arguments].concat(), code);

@@ -173,7 +173,7 @@ pub(crate) fn cannot_be_named(folder: &Path) -> Option<String> {
     let found = folder.as_os_str().as_encoded_bytes().iter().find(|byte| b":$".contains(byte))?;
     Some(format!(
         "the path of the folder {} has a '{}' in it, which a search path (DT_RUNPATH) cannot \
-         express; use a folder without it",
+         express; use a folder without it, or write the copy beside the original",
         folder.display(),
         char::from(*found)
     ))

@@ -1,5 +1,6 @@
 //! What stands in a folder and is no regular file.
 
+use std::ffi::OsStr;
 use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -37,4 +38,9 @@ pub(crate) fn describe(kind: FileType) -> &'static str {
 /// Whether there is something at the path that nothing may replace, such as a device or a pipe.
 pub(crate) fn is_device(path: &Path) -> bool {
     path.exists() && !path.is_file()
+}
+
+/// Why no file can have this name; `None` where one can.
+pub(crate) fn no_name(_name: &OsStr) -> Option<&'static str> {
+    None
 }

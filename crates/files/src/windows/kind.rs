@@ -1,5 +1,6 @@
 //! What stands in a folder and is no regular file, and names that mean devices.
 
+use std::ffi::OsStr;
 use std::fs::FileType;
 use std::path::Path;
 
@@ -27,6 +28,16 @@ pub(crate) fn is_device(path: &Path) -> bool {
         number.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
     };
     DEVICES.contains(&&*stem) || numbered("com") || numbered("lpt")
+}
+
+/// Why no file should have this name, which other programs could not open; `None` where one can.
+pub(crate) fn no_name(name: &OsStr) -> Option<&'static str> {
+    if is_device(Path::new(name)) {
+        return Some("it is the name of a device; choose another name");
+    }
+    let ends_badly =
+        name.as_encoded_bytes().ends_with(b".") || name.as_encoded_bytes().ends_with(b" ");
+    ends_badly.then_some("names on Windows do not end with a dot or a space; choose another name")
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use windows_sys::Win32::Storage::FileSystem::FILE_SHARE_READ;
 
 /// Variables that name the folders of Windows and of installed programs.
 const MANAGED: [&str; 4] = ["SystemRoot", "ProgramFiles", "ProgramFiles(x86)", "ProgramW6432"];
+const USUAL: [&str; 3] = ["Windows", "Program Files", "Program Files (x86)"];
 /// Whose files those of such a folder are.
 pub(crate) const PACKAGES: &str = "Windows or to installed programs, which replace and check them";
 
@@ -19,8 +20,11 @@ pub fn privilege(_path: &Path) -> Option<Privilege> {
 
 /// The folder of Windows or of installed programs that a file is in.
 pub(crate) fn folder_of_packages(real: &Path) -> Option<PathBuf> {
-    let folders = MANAGED.iter().filter_map(|name| Some(PathBuf::from(std::env::var_os(name)?)));
-    let mut folders = folders.filter(|folder| folder.is_absolute());
+    let named = MANAGED.iter().filter_map(|name| Some(PathBuf::from(std::env::var_os(name)?)));
+    // Where they usually are, as variables can be missing.
+    let drive = real.ancestors().last().unwrap_or(real);
+    let usual = USUAL.iter().map(|name| drive.join(name));
+    let mut folders = named.filter(|folder| folder.is_absolute()).chain(usual);
     folders.find(|folder| is_in(real, folder))
 }
 
@@ -67,6 +71,13 @@ mod tests {
         let is_in = |file: &str| is_in(Path::new(file), Path::new(r"C:\Windows"));
         assert!(is_in(r"c:\windows\system32\x.dll") && is_in(r"C:\WINDOWS\x.dll"));
         assert!(!is_in(r"C:\Windows.old\x.dll") && !is_in(r"D:\Windows\x.dll"));
+    }
+
+    #[test]
+    fn installed_programs_are_known_without_variables() {
+        let of = |path: &str| folder_of_packages(Path::new(path));
+        assert!(of(r"D:\program files\x\y.dll").is_some() && of(r"D:\Windows\y.dll").is_some());
+        assert!(of(r"D:\Program Files\").is_some() && of(r"D:\x\Program Files\y.dll").is_none());
     }
 
     #[test]

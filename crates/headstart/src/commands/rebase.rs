@@ -4,6 +4,7 @@ mod notes;
 
 use crate::args::{DllArgs, address};
 use crate::exit;
+use crate::find;
 use crate::output;
 use crate::progress::FileProgress;
 use crate::refusals;
@@ -61,7 +62,7 @@ impl Arguments {
                 None => Policy::Auto,
             },
             database: self.database.clone(),
-            avoid: self.avoid.clone(),
+            avoid: find::named_or_fitting(&self.avoid),
             programs: self.programs,
             keep_time_stamp: self.keep_time_stamp,
         }

@@ -71,6 +71,10 @@ fn other_than_set(arguments: &Arguments) -> Result<ExitCode> {
 
 #[cfg(not(target_os = "linux"))]
 fn other_than_set(arguments: &Arguments) -> Result<ExitCode> {
+    if let Err(source) = arguments.folder.metadata() {
+        let (path, remedy) = (arguments.folder.display().to_string(), "check the path");
+        return Err(FileError { path, source, remedy }.into());
+    }
     expect_record(&arguments.folder)?;
     let path = arguments.folder.display().to_string();
     let source = std::io::Error::other(format!("there is no {RECORD} in it"));

@@ -2,7 +2,7 @@
 
 use crate::{LabError, StreamKind};
 use files::Stamp;
-use model::{OutputTo, Streams, Variant};
+use model::{FileKind, OutputTo, Streams, Variant};
 use std::io;
 use std::path::Path;
 
@@ -25,11 +25,20 @@ pub fn check(streams: &Streams, variants: &[Variant]) -> Result<(), LabError> {
         let input = variant.streams.input.iter().map(|input| input.as_path());
         words.chain(input).chain([command.program.as_path()]).any(is_it)
     };
-    if !variants.iter().any(needs) {
+    let found = if variants.iter().any(needs) {
+        "the launches need this file, which the output would replace"
+    } else if is_image(path) {
+        "it is a program or a library, which the output would replace"
+    } else {
         return Ok(());
-    }
-    let source = io::Error::other("the launches need this file, which the output would replace");
+    };
+    let source = io::Error::other(found);
     Err(LabError::Stream { stream: StreamKind::Output, path: path.clone(), source })
+}
+
+fn is_image(path: &Path) -> bool {
+    let identity = image::identify::identify(path);
+    identity.is_ok_and(|identity| matches!(identity.kind, FileKind::Elf | FileKind::Pe))
 }
 
 #[cfg(test)]
@@ -60,6 +69,8 @@ mod tests {
         for name in ["program", "second name", "input", "argument"] {
             assert!(matches!(to(name), Err(LabError::Stream { .. })), "{name}");
         }
+        std::fs::copy(std::env::current_exe().unwrap(), at("image")).unwrap();
+        assert!(to("image").is_err(), "another program");
         assert!(to("other").is_ok() && to("new").is_ok());
     }
 }

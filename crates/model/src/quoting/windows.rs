@@ -52,13 +52,18 @@ pub fn words(line: &str) -> Option<Vec<OsString>> {
 fn word(line: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let (mut is_quoted, mut backslashes) = (false, 0_usize);
-    for (at, c) in line.char_indices() {
+    let mut letters = line.char_indices().peekable();
+    while let Some((at, c)) = letters.next() {
         match c {
             '\\' => backslashes += 1,
             '"' => {
                 // Of two backslashes one is left; an odd one makes the quote a letter.
                 word.truncate(word.len() - backslashes.div_ceil(2));
                 match backslashes % 2 {
+                    // Two within quotes are one that is meant.
+                    0 if is_quoted && letters.next_if(|(_, next)| *next == '"').is_some() => {
+                        word.push('"');
+                    }
                     0 => is_quoted = !is_quoted,
                     _ => word.push('"'),
                 }
@@ -97,6 +102,8 @@ mod tests {
         let read = words(&line.join(" "));
         assert_eq!(read, Some(hard.iter().map(OsString::from).collect()));
         assert_eq!(words(""), Some(Vec::new()));
+        assert_eq!(words(r#""x""y""#), Some(vec![r#"x"y"#.into()]));
+        assert_eq!(words(r#""" a"#), Some(vec!["".into(), "a".into()]));
         assert_eq!(words("\"open"), None);
         assert_eq!(words("a \t b\tc"), Some(["a", "b", "c"].map(OsString::from).to_vec()));
     }

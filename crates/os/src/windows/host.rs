@@ -22,7 +22,7 @@ pub const TOO_MANY_FILES: i32 = 4;
 pub const MORE_FILES: &str = "close other programs";
 /// What helps where there is no room for a temporary file.
 pub const OTHER_TEMPORARY_FOLDER: &str =
-    "free some space in the folder for temporary files, or choose another with TMP";
+    "check the folder for temporary files, or choose another with TMP";
 
 /// Whether headstart may start the threads that it works with: Windows limits them by memory alone.
 ///

@@ -15,11 +15,14 @@ use crate::exit::Usage;
 use anyhow::Result;
 pub use host::DEFAULT;
 use host::EXAMPLE;
-use host::{needs_shell, of_shell};
+use host::{needs_shell, of_shell, variables};
 use lab::command_line::{self, assignment, from_line, from_words};
 use model::Command;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+
+/// A variable and what it is set to.
+pub type SetVariable = (String, Option<OsString>);
 
 /// What runs the lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +84,11 @@ impl Shell {
         if line.as_encoded_bytes().trim_ascii().is_empty() {
             return Err(Usage("a command is empty; name a program".to_owned()).into());
         }
-        let by = |shell: &[OsString]| Ok((os::program::resolve(&of_shell(shell, line)?)?, true));
+        let by = |shell: &[OsString]| {
+            let (environment, line) = variables(line);
+            let command = os::program::resolve(&of_shell(shell, &line))?;
+            Ok((Command { environment, ..command }, true))
+        };
         match self {
             Shell::Given(words) => by(words),
             _ if Path::new(line).is_file() => {

@@ -41,14 +41,26 @@ pub enum Ignored {
     Codes(Vec<i32>),
 }
 
-/// `all-non-zero`, or exit codes: `1,2`.
+/// `all-non-zero`, or exit codes: `1,2`; those of Windows also without a sign or in hexadecimal digits,
+/// as statuses are shown (`c0000005`).
 pub fn ignored(text: &str) -> Result<Ignored, String> {
     if matches!(text, "" | "all-non-zero") {
         return Ok(Ignored::All);
     }
-    let codes = text.split(',').map(|code| code.trim().parse());
-    let codes: Result<Vec<i32>, _> = codes.collect();
-    codes.map(Ignored::Codes).map_err(|_| "write exit codes such as 1,2".to_owned())
+    let codes: Option<Vec<i32>> = text.split(',').map(|code| exit_code(code.trim())).collect();
+    codes.map(Ignored::Codes).ok_or_else(|| "write exit codes such as 1,2".to_owned())
+}
+
+fn exit_code(text: &str) -> Option<i32> {
+    let unsigned = || text.parse::<u32>().ok().map(u32::cast_signed);
+    // A status has eight digits, and the first is a letter or 8 and more: no number of a code is that.
+    let status = || {
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        let is_status = digits.len() == 8
+            && (text.starts_with("0x") || digits.starts_with(['c', 'C', 'e', 'E']));
+        is_status.then(|| u32::from_str_radix(digits, 16).ok().map(u32::cast_signed)).flatten()
+    };
+    text.parse().ok().or_else(unsigned).or_else(status)
 }
 
 /// `--run DIR`: what it is called now.
@@ -99,6 +111,18 @@ mod tests {
         }
         for wrong in ["", "0", "-1", "5x", "s", "1..2", "1e9999", "99999999999999999999h"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn exit_codes_are_numbers_or_statuses_as_they_are_shown() {
+        assert_eq!(ignored("1, -3"), Ok(Ignored::Codes(vec![1, -3])));
+        let violation = Ok(Ignored::Codes(vec![0xc000_0005_u32.cast_signed()]));
+        for text in ["c0000005", "0xC0000005", "3221225477", "-1073741819"] {
+            assert_eq!(ignored(text), violation, "{text}");
+        }
+        for wrong in ["x", "1,,2", "c5", "4294967296"] {
+            assert!(ignored(wrong).is_err(), "{wrong}");
         }
     }
 

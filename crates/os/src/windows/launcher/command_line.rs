@@ -26,6 +26,10 @@ pub(super) fn of(argv: &[OsString], program: &Path) -> Result<Vec<u16>, LaunchEr
         match place {
             // The first word ends at the next quote, and no backslash changes that.
             0 => push_quoted(&mut line, word.iter().copied().filter(|&unit| unit != QUOTE)),
+            _ if place + 1 == argv.len() && is_line_of_cmd(argv) => {
+                line.push(b' '.into());
+                push_quoted(&mut line, word.iter().copied());
+            }
             _ => {
                 line.push(b' '.into());
                 push(&mut line, &word);
@@ -39,6 +43,14 @@ pub(super) fn of(argv: &[OsString], program: &Path) -> Result<Vec<u16>, LaunchEr
         return Err(LaunchError::TooLong { program: program.to_owned(), found });
     }
     Ok(line)
+}
+
+/// Whether the last word is a line that cmd takes as it stands, but for the outer quotes, which `/s` has
+/// it remove: it knows no backslashes that keep quotes.
+fn is_line_of_cmd(argv: &[OsString]) -> bool {
+    let [program, options @ .., _line] = argv else { return false };
+    let stem = Path::new(program).file_stem().unwrap_or_default();
+    stem.eq_ignore_ascii_case("cmd") && options == ["/d", "/s", "/c"]
 }
 
 fn push_quoted(line: &mut Vec<u16>, word: impl Iterator<Item = u16>) {
@@ -80,6 +92,8 @@ mod tests {
     #[test]
     fn words_are_quoted_as_programs_read_them() {
         assert_eq!(line(&[r"C:\x y\p.exe"]), r#""C:\x y\p.exe""#);
+        let of_cmd = line(&["cmd", "/d", "/s", "/c", r#"echo "a" \"#]);
+        assert_eq!(of_cmd, r#""cmd" /d /s /c "echo "a" \""#);
         let words = ["p", r"C:\x\", r"C:\x y\", "", r#"a\"b"#, "a\tb", "%PATH%", "ü"];
         let expected = concat!(r#""p" C:\x\ "C:\x y\\" "" "a\\\"b" "#, "\"a\tb\" %PATH% ü");
         assert_eq!(line(&words), expected);

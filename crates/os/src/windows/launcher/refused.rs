@@ -20,7 +20,7 @@ pub(super) fn check(program: &Path) -> Result<(), LaunchError> {
     Err(LaunchError::WrongFormat {
         program: program.to_owned(),
         found: "it is a batch file, which cmd runs".to_owned(),
-        remedy: format!("run it with cmd: cmd /c {}", model::quoted_path(program)),
+        remedy: format!("run it with cmd: cmd /c call {}", model::quoted_path(program)),
     })
 }
 

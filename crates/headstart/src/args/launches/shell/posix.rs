@@ -1,7 +1,6 @@
 //! POSIX shells.
 
-use super::first_word;
-use anyhow::Result;
+use super::{SetVariable, first_word};
 use std::ffi::{OsStr, OsString};
 
 /// The shell of lines that need one.
@@ -10,11 +9,13 @@ pub const DEFAULT: &str = "sh";
 pub const EXAMPLE: &str = "bash";
 
 /// What has a shell run a line.
-///
-/// # Errors
-/// None.
-pub fn of_shell(shell: &[OsString], line: &OsStr) -> Result<Vec<OsString>> {
-    Ok([shell, &["-c".into(), line.to_owned()]].concat())
+pub fn of_shell(shell: &[OsString], line: &OsStr) -> Vec<OsString> {
+    [shell, &["-c".into(), line.to_owned()]].concat()
+}
+
+/// Variables that are set for a line, and the line without them: shells set them.
+pub fn variables(line: &OsStr) -> (Vec<SetVariable>, OsString) {
+    (Vec::new(), line.to_owned())
 }
 
 /// Words of a shell's own that are no programs, or do nothing when they are.

@@ -1,8 +1,7 @@
 //! cmd, and other shells on Windows.
 
-use super::first_word;
-use crate::exit::Usage;
-use anyhow::Result;
+use super::{SetVariable, first_word};
+use lab::command_line::assignment;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -11,24 +10,31 @@ pub const DEFAULT: &str = "cmd";
 /// Another one.
 pub const EXAMPLE: &str = "powershell";
 
-/// What has a shell run a line. cmd takes all behind `/c` as it stands, without the outer quotation
-/// marks, and keeps backslashes in front of inner ones, so a line with such marks would not arrive.
-///
-/// # Errors
-/// It cannot be passed on.
-pub fn of_shell(shell: &[OsString], line: &OsStr) -> Result<Vec<OsString>> {
+/// What has a shell run a line. cmd takes all behind `/c` as it stands, which is how it is launched.
+pub fn of_shell(shell: &[OsString], line: &OsStr) -> Vec<OsString> {
     let options: &[&str] = match name(shell).as_str() {
-        "cmd" if line.as_encoded_bytes().contains(&b'"') => {
-            let text = "headstart cannot pass a line with double quotes to cmd; put the line into a batch \
-                        file, and launch it with cmd /c FILE";
-            return Err(Usage(text.to_owned()).into());
-        }
         "cmd" => &["/d", "/s", "/c"],
         "powershell" | "pwsh" => &["-NoProfile", "-Command"],
         _ => &["-c"],
     };
     let options: Vec<OsString> = options.iter().map(OsString::from).collect();
-    Ok([shell, &options, &[line.to_owned()]].concat())
+    [shell, &options, &[line.to_owned()]].concat()
+}
+
+/// Variables that are set for a line (`NAME=value` in front of it), and the line without them: cmd
+/// knows no such words.
+pub fn variables(line: &OsStr) -> (Vec<SetVariable>, OsString) {
+    let mut found = Vec::new();
+    let Some(mut rest) = line.to_str() else { return (found, line.to_owned()) };
+    loop {
+        let start = rest.trim_start();
+        let word = start.split(char::is_whitespace).next().unwrap_or_default();
+        match assignment(OsStr::new(word)).filter(|_| !word.contains('"')) {
+            Some(variable) => found.push(variable),
+            None => return (found, start.into()),
+        }
+        rest = start.get(word.len()..).unwrap_or_default();
+    }
 }
 
 fn name(shell: &[OsString]) -> String {
@@ -88,12 +94,22 @@ mod tests {
     #[test]
     fn shells_have_options_of_their_own() {
         let words = |shell: &str, line: &str| {
-            of_shell(&[shell.into()], OsStr::new(line)).map(|words| words.join(OsStr::new("~")))
+            of_shell(&[shell.into()], OsStr::new(line)).join(OsStr::new("~"))
         };
-        assert_eq!(words("cmd", "a | b").unwrap(), "cmd~/d~/s~/c~a | b");
-        assert_eq!(words(r"C:\x\CMD.EXE", "a").unwrap(), r"C:\x\CMD.EXE~/d~/s~/c~a");
-        assert_eq!(words("pwsh", "a").unwrap(), "pwsh~-NoProfile~-Command~a");
-        assert_eq!(words("bash", "a \"b\"").unwrap(), "bash~-c~a \"b\"");
-        assert!(words("cmd", "a \"b\"").is_err());
+        assert_eq!(words("cmd", "a | b"), "cmd~/d~/s~/c~a | b");
+        assert_eq!(words(r"C:\x\CMD.EXE", "a"), r"C:\x\CMD.EXE~/d~/s~/c~a");
+        assert_eq!(words("pwsh", "a"), "pwsh~-NoProfile~-Command~a");
+        assert_eq!(words("bash", "a \"b\""), "bash~-c~a \"b\"");
+        assert_eq!(words("cmd", "a \"b\""), "cmd~/d~/s~/c~a \"b\"");
+    }
+
+    #[test]
+    fn variables_in_front_are_set_and_no_words_for_cmd() {
+        let (found, line) = variables(OsStr::new("A=1  B_2= echo C=3"));
+        let names: Vec<_> =
+            found.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        assert_eq!(names, [("A", Some("1".into())), ("B_2", Some("".into()))]);
+        assert_eq!(line, "echo C=3");
+        assert_eq!(variables(OsStr::new("echo A=1")).1, "echo A=1");
     }
 }
