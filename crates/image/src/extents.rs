@@ -101,6 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn sections_of_a_program_are_where_readelf_says() {
         let own = std::env::current_exe().unwrap();
         let found = extents(&own).unwrap();

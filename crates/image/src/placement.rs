@@ -171,6 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn sections_are_where_readelf_says_and_lie_in_parts() {
         let own = std::env::current_exe().unwrap();
         let found = placement(&own).unwrap();
