@@ -23,13 +23,17 @@ use std::error::Error;
 use std::process::ExitCode;
 use workload::WorkloadError;
 
-/// The table of exit codes, for `--help`.
-#[cfg(not(windows))]
-pub const TABLE: &str = "  0    done
+/// The table of exit codes, with what a host says of files that are declined, and of interruptions.
+macro_rules! table {
+    ($declined:literal, $interrupted:literal) => {
+        concat!(
+            "  0    done
   1    the answer is no: a command is slower than --fail-if-slower allows, there
        is a warning under --strict, inspect or identify cannot read a file,
        a file is not what identify --is asks for, a file is declined by a
-       command that would change, bundle or install it, verify finds a change
+       ",
+            $declined,
+            ", verify finds a change
   2    the command line is wrong
   3    a program could not be started
   4    a program failed (see --ignore-failure)
@@ -37,24 +41,21 @@ pub const TABLE: &str = "  0    done
   6    a run folder or file could not be read or written
   7    not permitted here
   8    headstart itself failed
-  130  interrupted; what was measured is printed and kept, but not a partial
-       recording (trace: 128 and the signal's number, 143 after SIGTERM)";
+  130  interrupted; what was measured is printed and kept",
+            $interrupted
+        )
+    };
+}
 
 /// The table of exit codes, for `--help`.
+#[cfg(not(windows))]
+pub const TABLE: &str = table!(
+    "command that would change, bundle or install it",
+    ", but not a partial
+       recording (trace: 128 and the signal's number, 143 after SIGTERM)"
+);
 #[cfg(windows)]
-pub const TABLE: &str = "  0    done
-  1    the answer is no: a command is slower than --fail-if-slower allows, there
-       is a warning under --strict, inspect or identify cannot read a file,
-       a file is not what identify --is asks for, a file is declined by a
-       command that would change it, verify finds a change
-  2    the command line is wrong
-  3    a program could not be started
-  4    a program failed (see --ignore-failure)
-  5    a program did not finish in time (see --timeout, --until)
-  6    a run folder or file could not be read or written
-  7    not permitted here
-  8    headstart itself failed
-  130  interrupted; what was measured is printed and kept";
+pub const TABLE: &str = table!("command that would change it", "");
 
 /// The answer is no.
 pub const NO: u8 = 1;

@@ -6,6 +6,8 @@ mod posix;
 #[cfg_attr(not(windows), allow(dead_code))]
 mod windows;
 
+pub use windows::enclosed as enclosed_for_windows;
+
 #[cfg(not(windows))]
 pub use posix::{quoted, words};
 #[cfg(windows)]

@@ -7,8 +7,10 @@
 #[cfg(target_arch = "x86_64")]
 pub mod cpuid;
 mod error;
+mod launching;
 mod pattern;
 pub mod phrases;
+mod stdio;
 
 #[cfg(target_os = "linux")]
 mod linux;

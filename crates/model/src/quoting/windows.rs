@@ -18,22 +18,26 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.into_owned();
     }
-    let mut quoted = "\"".to_owned();
+    String::from_utf16_lossy(&enclosed(word.encode_utf16()))
+}
+
+/// A word in UTF-16, enclosed in quotes, as a program reads it back from its command line.
+pub fn enclosed(word: impl IntoIterator<Item = u16>) -> Vec<u16> {
+    const QUOTE: u16 = b'"' as u16;
+    const BACKSLASH: u16 = b'\\' as u16;
+    let mut enclosed = vec![QUOTE];
     let mut backslashes = 0;
-    for c in word.chars() {
-        match c {
-            '\\' => backslashes += 1,
-            '"' => {
-                // As many again, and one for the quote.
-                quoted.extend(std::iter::repeat_n('\\', backslashes + 1));
-                backslashes = 0;
-            }
-            _ => backslashes = 0,
+    for unit in word {
+        if unit == QUOTE {
+            // As many again, and one for the quote.
+            enclosed.extend(std::iter::repeat_n(BACKSLASH, backslashes + 1));
         }
-        quoted.push(c);
+        backslashes = if unit == BACKSLASH { backslashes + 1 } else { 0 };
+        enclosed.push(unit);
     }
-    quoted.extend(std::iter::repeat_n('\\', backslashes));
-    quoted + "\""
+    enclosed.extend(std::iter::repeat_n(BACKSLASH, backslashes));
+    enclosed.push(QUOTE);
+    enclosed
 }
 
 /// The words of a line that consists of words as [`quoted`] writes them; `None` where it does not.

@@ -15,7 +15,7 @@ mod table;
 
 use super::error::LaunchError;
 use super::launcher::leave;
-use super::stdio::null_device;
+use super::stream::null_device;
 use super::{interrupt, processes};
 use keeper::Keeper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -35,8 +35,9 @@ pub mod read_ahead;
 pub mod residency;
 pub mod samples;
 pub mod spawn;
-mod stdio;
+mod stream;
 pub mod tool;
 pub mod trace;
 
 use crate::{LaunchError, error, phrases};
+pub use stream::Stream;

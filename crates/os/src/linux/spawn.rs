@@ -12,7 +12,7 @@ pub use prepared::Prepared;
 use super::clock::Instant;
 use super::error::LaunchError;
 use super::processes;
-use super::stdio::Stdio;
+use crate::stdio::Stdio;
 use child::{Failure, Shared};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use std::io;

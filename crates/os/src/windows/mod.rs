@@ -5,8 +5,9 @@ pub mod host;
 pub mod interrupt;
 pub mod launcher;
 pub mod program;
-mod stdio;
+mod stream;
 mod system_file;
 mod under_wine;
 
 use crate::LaunchError;
+pub use stream::Stream;

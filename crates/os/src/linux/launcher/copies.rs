@@ -14,7 +14,7 @@ use super::{LOOK_UP_OFTEN_MS, Launcher, ReadyCondition, Slot, Unwatched, WATCHDO
 use crate::linux::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use crate::linux::trace::{arch, ptrace, tracer};
 use model::{Ending, MappedVa, SharingState, Until};
 use rustix::process::Signal;

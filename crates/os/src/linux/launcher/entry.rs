@@ -16,7 +16,7 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
 use crate::linux::trace::start::Auxiliary;
 use crate::linux::trace::{arch, ptrace, tracer};

@@ -7,7 +7,7 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use model::Ending;
 use rustix::process::Signal;
 use std::io;

@@ -34,8 +34,7 @@ use super::error::LaunchError;
 use super::place::PlacedFiles;
 use super::spawn::Child;
 use super::{interrupt, processes};
-use model::{Command, Launch, Until};
-use serde::{Deserialize, Serialize};
+use model::{Command, Launch};
 use source::{poll, readable};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -43,49 +42,14 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::{LaunchPurpose, Order, Reply};
 
-pub use super::stdio::{Stdio, Stream};
+pub use crate::launching::{Configuration, GRACE, LaunchRecord, LaunchSpec};
 pub use crate::pattern::pattern;
+pub use crate::stdio::{Stdio, Stream};
 pub use copies::{CopiesRequest, CopiesUntil, Held, HeldProcess};
 pub(in crate::linux) use ready::ReadyCondition;
 pub(crate) use schedule::set_policy;
 pub(crate) use source::{Source, Unwatched};
 pub use unfollowed::unfollowed;
-
-/// How the launcher process runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Configuration {
-    /// CPU for launches; any CPU where none is given.
-    pub cpu: Option<u32>,
-    /// SCHED_FIFO and locked memory for the launcher and, by inheritance, SCHED_FIFO for the
-    /// programs.
-    pub realtime: bool,
-}
-
-/// How long a program that was ready, or whose time is up, may take to end by itself.
-pub const GRACE: Duration = Duration::from_secs(3);
-
-/// One launch of a prepared command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LaunchSpec {
-    /// When the launch counts as complete.
-    pub until: Until,
-    /// A launch that takes longer is ended.
-    pub timeout: Duration,
-    /// How long a program may take to end after SIGTERM before SIGKILL; usually [`GRACE`].
-    pub grace: Duration,
-}
-
-/// A launch that was made, by which process, and when.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LaunchRecord {
-    /// Process id.
-    pub pid: u32,
-    /// [`super::clock::Instant::ticks`] from before the clone call.
-    pub ticks: u64,
-    /// The launch. Where it was made exactly once, its peak RSS is missing if the program is smaller
-    /// than the launcher.
-    pub launch: Launch,
-}
 
 impl LaunchRecord {
     fn new(child: &Child, launch: Launch) -> LaunchRecord {

@@ -10,7 +10,7 @@ use super::{leave, usage};
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use crate::linux::trace::ptrace::{self, Resume};
 use crate::linux::trace::tracer;
 use model::Reading;

@@ -15,7 +15,7 @@ use super::{LaunchRecord, LaunchSpec};
 use crate::linux::clock::Instant;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Prepared, Setup};
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use crate::linux::trace::ptrace::{self, Resume, Tid};
 use crate::linux::trace::{arch, tracer};
 use crate::linux::{memory, processes};

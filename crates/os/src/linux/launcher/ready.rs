@@ -12,7 +12,7 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
-use crate::linux::stdio::{Stdio, Stream};
+use crate::stdio::{Stdio, Stream};
 use crate::linux::{host, processes};
 use model::{Ending, Launch, Until};
 use regex::bytes::Regex;

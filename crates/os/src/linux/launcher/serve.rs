@@ -13,7 +13,7 @@ use crate::linux::host;
 use crate::linux::place::PlacedFiles;
 use crate::linux::processes;
 use crate::linux::spawn::Prepared;
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use model::{Command, Ending, Reading, Until};
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -2,7 +2,7 @@
 //! See unix(7), socket(7) and cmsg(3).
 
 use crate::linux::error::LaunchError;
-use crate::linux::stdio::Stream;
+use crate::stdio::Stream;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 

@@ -5,7 +5,7 @@ use super::Setup;
 use super::prepared::Prepared;
 use crate::linux::clock::Instant;
 use crate::linux::host;
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use std::io;
 use std::os::fd::RawFd;
 use std::ptr;

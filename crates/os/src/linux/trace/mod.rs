@@ -39,7 +39,7 @@ use super::LaunchError;
 use super::launcher::GRACE;
 use super::place::PlacedFiles;
 use super::spawn::{Prepared, Setup};
-use super::stdio::Stdio;
+use crate::stdio::Stdio;
 use model::{BundleStart, Command, Ending, ImagePages, PhaseTrace, Reading, ThreadLife};
 use std::ffi::OsString;
 use std::time::Duration;

@@ -6,7 +6,6 @@ use std::os::windows::ffi::OsStrExt;
 use std::path::Path;
 
 const QUOTE: u16 = b'"' as u16;
-const BACKSLASH: u16 = b'\\' as u16;
 /// The longest line that CreateProcess takes, its NUL included.
 const LONGEST: usize = 32_767;
 
@@ -65,18 +64,7 @@ fn push(line: &mut Vec<u16>, word: &[u16]) {
         line.extend(word);
         return;
     }
-    line.push(QUOTE);
-    let mut backslashes = 0;
-    for &unit in word {
-        if unit == QUOTE {
-            // As many again, and one for the quote.
-            line.extend(std::iter::repeat_n(BACKSLASH, backslashes + 1));
-        }
-        backslashes = if unit == BACKSLASH { backslashes + 1 } else { 0 };
-        line.push(unit);
-    }
-    line.extend(std::iter::repeat_n(BACKSLASH, backslashes));
-    line.push(QUOTE);
+    line.extend(model::enclosed_for_windows(word.iter().copied()));
 }
 
 #[cfg(test)]

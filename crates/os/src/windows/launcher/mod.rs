@@ -25,46 +25,11 @@ use super::{LaunchError, interrupt};
 use job::Job;
 use model::{Command, Launch, Reading, Until};
 use prepared::Prepared;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
-pub use super::stdio::{Stdio, Stream};
+pub use crate::launching::{Configuration, GRACE, LaunchRecord, LaunchSpec};
 pub use crate::pattern::pattern;
+pub use crate::stdio::{Stdio, Stream};
 pub(super) use waiting::new_event;
-
-/// How launches run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Configuration {
-    /// CPU for launches; any CPU where none is given.
-    pub cpu: Option<u32>,
-    /// The real-time priority class for headstart and the programs.
-    pub realtime: bool,
-}
-
-/// What Linux gives a program to end by itself; Windows has no way to ask every program.
-pub const GRACE: Duration = Duration::from_secs(3);
-
-/// One launch of a prepared command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LaunchSpec {
-    /// When the launch counts as complete.
-    pub until: Until,
-    /// A launch that takes longer is ended, at once and with all its children.
-    pub timeout: Duration,
-    /// Not heeded on Windows; usually [`GRACE`].
-    pub grace: Duration,
-}
-
-/// A launch that was made, by which process, and when.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LaunchRecord {
-    /// Process id.
-    pub pid: u32,
-    /// [`super::clock::Instant::ticks`] from before the call of CreateProcess.
-    pub ticks: u64,
-    /// The launch.
-    pub launch: Launch,
-}
 
 /// A prepared command of one launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

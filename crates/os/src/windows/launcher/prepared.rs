@@ -2,7 +2,7 @@
 
 use super::{command_line, environment, refused};
 use crate::windows::LaunchError;
-use crate::windows::stdio::Stdio;
+use crate::stdio::Stdio;
 use model::Command;
 use std::ffi::OsStr;
 use std::os::windows::ffi::OsStrExt;

@@ -27,7 +27,7 @@ use crate::linux::LaunchError;
 use crate::linux::launcher::{GRACE, ReadyCondition};
 use crate::linux::program;
 use crate::linux::spawn::{Prepared, Setup};
-use crate::linux::stdio::Stdio;
+use crate::stdio::Stdio;
 use image::FunctionStarts;
 use model::{Command, Ending, ExecutedProgram, MappedVa, ModuleId, Rva, Until};
 use std::fs::File;

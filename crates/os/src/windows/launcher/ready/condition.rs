@@ -6,7 +6,7 @@ use crate::phrases::Phrase;
 use crate::windows::LaunchError;
 use crate::windows::launcher::child::Child;
 use crate::windows::launcher::pattern;
-use crate::windows::stdio::Stdio;
+use crate::stdio::Stdio;
 use model::Until;
 use std::os::windows::io::RawHandle;
 use std::path::Path;

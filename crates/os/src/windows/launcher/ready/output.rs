@@ -3,7 +3,7 @@
 use crate::windows::LaunchError;
 use crate::windows::clock::Instant;
 use crate::windows::launcher::new_event;
-use crate::windows::stdio::{Stdio, Stream};
+use crate::stdio::{Stdio, Stream};
 use regex::bytes::Regex;
 use std::io::{self, PipeReader, Read};
 use std::os::windows::io::{AsRawHandle, OwnedHandle, RawHandle};

@@ -1,6 +1,7 @@
-//! The standard streams of launched programs.
+//! A standard stream of launched programs.
 
 use super::error::LaunchError;
+use crate::stdio::Stdio;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -89,59 +90,7 @@ impl From<OwnedFd> for Stream {
     }
 }
 
-/// stdin, stdout and stderr of a launched program. A clone costs next to nothing.
-#[derive(Clone, Debug)]
-pub struct Stdio {
-    stdin: Stream,
-    stdout: Stream,
-    stderr: Stream,
-}
-
 impl Stdio {
-    /// The same for all three.
-    pub fn all(stream: impl Into<Stream>) -> Stdio {
-        let stream = stream.into();
-        Stdio { stdin: stream.clone(), stdout: stream.clone(), stderr: stream }
-    }
-
-    /// `/dev/null` for all three.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub fn null() -> Result<Stdio, LaunchError> {
-        Stream::null().map(Stdio::all)
-    }
-
-    /// headstart's own.
-    pub fn inherited() -> Stdio {
-        Stdio { stdin: Stream::stdin(), stdout: Stream::stdout(), stderr: Stream::stderr() }
-    }
-
-    /// The same with another stdin.
-    #[must_use]
-    pub fn with_stdin(self, stream: impl Into<Stream>) -> Stdio {
-        Stdio { stdin: stream.into(), ..self }
-    }
-
-    /// The same with another stdout.
-    #[must_use]
-    pub fn with_stdout(self, stream: impl Into<Stream>) -> Stdio {
-        Stdio { stdout: stream.into(), ..self }
-    }
-
-    /// The same with another stderr.
-    #[must_use]
-    pub fn with_stderr(self, stream: impl Into<Stream>) -> Stdio {
-        Stdio { stderr: stream.into(), ..self }
-    }
-
-    /// The same with stdout and stderr in one.
-    #[must_use]
-    pub fn with_output(self, stream: impl Into<Stream>) -> Stdio {
-        let stream = stream.into();
-        Stdio { stdout: stream.clone(), stderr: stream, ..self }
-    }
-
     /// Those that another process has sent; `None` where these are not three.
     pub(super) fn received(descriptors: Vec<OwnedFd>) -> Option<Stdio> {
         let three: [OwnedFd; 3] = descriptors.try_into().ok()?;
