@@ -28,6 +28,12 @@ pub enum ExplainAdvice {
         /// The folder.
         folder: String,
     },
+    /// Give DLLs preferred bases that do not collide.
+    Rebase,
+    /// Repair import hints.
+    RepairHints,
+    /// Align sections so that Wine can map them.
+    Realign,
     /// Make a bundle again.
     RenewBundle {
         /// The folder that it is in.

@@ -1,6 +1,12 @@
 //! From a command to its explanation: launched, recorded, explained and kept.
 
-use crate::{AdviceWords, Inputs, RecordingPlan, RecordingStep, explain, gather, schedule};
+use crate::AdviceWords;
+#[cfg(target_os = "linux")]
+use crate::elf::{Inputs, explain, gather};
+#[cfg(windows)]
+use crate::pe::{Inputs, explain, gather};
+use crate::recording::{RecordingPlan, RecordingStep};
+use crate::untraced::schedule;
 use lab::{Bench, EXPLANATION, LabError, RunFolder, Samples};
 use model::{Command, Explanation, LaunchOptions, Sample, Variant};
 use os::launcher::Launcher;

@@ -47,6 +47,8 @@ pub use host::lock::is_lock;
 pub use host::permissions::{create_new, mode};
 pub use host::position::{open_for_few_reads, read_at, read_exact_at};
 pub use host::real::name_key;
+#[cfg(windows)]
+pub use host::real::without_prefix;
 #[cfg(unix)]
 pub use host::{
     attributes::Attributes, descriptors::grow_descriptor_table, folder::exchange, lock::Lock,

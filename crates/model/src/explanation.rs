@@ -1,7 +1,7 @@
 //! Where the time of a launch goes, as `explanation.json` holds it.
 
 use crate::{
-    BundleDifference, BundleRemains, CalledCode, Command, ElfFacts, Hot, PartWork, Phase,
+    BundleDifference, BundleRemains, CalledCode, Command, ElfFacts, Hot, PartWork, PeModule, Phase,
     PhaseTime, Reading, Waits,
 };
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,9 @@ pub struct ModuleReport {
     pub search_misses: Reading<u64>,
     /// Static facts of its file.
     pub facts: Reading<ElfFacts>,
+    /// Of a Windows program or DLL: what is known of its loading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pe: Option<Box<PeModule>>,
     /// For a bundle: the libraries that are merged in it. Its own figures do not contain theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
@@ -258,7 +261,7 @@ pub struct Explanation {
     pub sources: Vec<Source>,
     /// Every executed image, in order of start.
     pub processes: Vec<ProcessReport>,
-    /// Modules, costliest first.
+    /// Modules, costliest first; those of Windows programs in the order in which they were loaded.
     pub modules: Vec<ModuleReport>,
     /// Page faults.
     pub faults: FaultTotals,

@@ -11,11 +11,13 @@ mod bundle_contents;
 mod bundle_remains;
 mod called_code;
 mod command;
+mod debugged;
 mod disk;
 mod effect;
 mod experiment;
 mod explanation;
 pub mod figures;
+mod file_name;
 mod file_pages;
 mod file_reads;
 mod function_order;
@@ -38,6 +40,7 @@ mod order_experiment;
 mod page_cache;
 mod pagein_experiment;
 mod pe;
+mod pe_module;
 mod pe_set;
 mod pf;
 mod phase;
@@ -68,6 +71,7 @@ pub use bundle_contents::{
 pub use bundle_remains::{BundleRemains, CopiedPages, LibraryRemains};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};
 pub use command::Command;
+pub use debugged::{DebugStop, DebuggedDll, DebuggedLaunch, DebuggedProcess};
 pub use disk::Disk;
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};
@@ -75,6 +79,7 @@ pub use explanation::{
     BundleReport, CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding,
     FolderGroup, FolderWork, ModuleReport, ProcessReport, Source,
 };
+pub use file_name::{file_name, folder_name};
 pub use file_pages::{
     FilePages, FilePagesReport, PAGES_REPORT_SCHEMA, PageFigures, PageInOrder, PagesReport,
     SectionPages, TouchedFile, TouchedPage,
@@ -128,6 +133,7 @@ pub use pe::{
     BoundDll, BoundForwarder, BoundState, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts,
     PeFlags, PeKind, PeSection, StrongNameFacts, TlsFacts,
 };
+pub use pe_module::PeModule;
 pub use pe_set::{Collision, Collisions, PE_SET_SCHEMA, PeSet, SetFinding, StampTwins};
 pub use pf::{
     PF_NAMES_SCHEMA, PfFacts, PfFormat, PfListedFile, PfReference, PfVolume, PredictedPfName,

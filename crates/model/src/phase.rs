@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// From the clone call to the new process calling execve.
+    /// From the clone call to the new process calling execve. On Windows the creation of the process, from
+    /// the call of CreateProcess to its first step.
     Spawn,
     /// The kernel's execve: from the call to the first instruction of the new image.
     Exec,
@@ -14,10 +15,14 @@ pub enum Phase {
     Map,
     /// The loader applies relocations and binds symbols.
     Relocate,
-    /// Constructors and initializers run, up to `main`.
+    /// The loader of Windows starts, finds DLLs, maps and relocates them, and binds imports: its debug
+    /// events do not tell these apart.
+    Load,
+    /// Constructors and initializers run, up to `main`; on Windows up to the program's entry point.
     #[serde(rename = "initialise")]
     Initialize,
-    /// The program's own code, from `main` to the call of `exit`.
+    /// The program's own code, from `main` to the call of `exit`. On Windows from the entry point to the
+    /// end of the last thread.
     Main,
     /// Exit handlers, destructors, tear-down by the kernel, up to the parent's wait returning.
     Exit,
@@ -27,11 +32,12 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in the order in which a launch passes through them.
-    pub const ALL: [Phase; 8] = [
+    pub const ALL: [Phase; 9] = [
         Phase::Spawn,
         Phase::Exec,
         Phase::Map,
         Phase::Relocate,
+        Phase::Load,
         Phase::Initialize,
         Phase::Main,
         Phase::Exit,
@@ -45,6 +51,7 @@ impl Phase {
             Phase::Exec => "exec",
             Phase::Map => "map",
             Phase::Relocate => "relocate",
+            Phase::Load => "load",
             Phase::Initialize => "initialize",
             Phase::Main => "main",
             Phase::Exit => "exit",

@@ -6,10 +6,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// No text is broken into lines shorter than this, however narrow the terminal is.
 const LEAST_LINE: usize = 10;
 
-/// The last component of a path; names in brackets as they are.
-pub fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
+pub use model::file_name as base_name;
 
 /// Columns that a text takes on a terminal.
 pub fn columns(text: &str) -> usize {

@@ -168,6 +168,11 @@ fn stage(kind: MarkKind) -> i8 {
 /// The phase that ends with a stage's point.
 fn phase_of(stage: i8, loader: &str) -> Phase {
     match stage {
+        // Windows creates a process in one call, and its debug events show no call of main or exit.
+        0 | 1 if loader == "ntdll" => Phase::Spawn,
+        2 | 3 if loader == "ntdll" => Phase::Load,
+        ENTRY if loader == "ntdll" => Phase::Initialize,
+        5..=EXITING if loader == "ntdll" => Phase::Main,
         0 => Phase::Spawn,
         1 => Phase::Exec,
         2 => Phase::Map,
@@ -201,6 +206,7 @@ fn between(from: i8, to: i8, loader: &str) -> (Phase, Option<String>) {
     }
     if from >= ENTRY {
         let note = match (from, to) {
+            (_, ENDED) if loader == "ntdll" => Some(END_UNSEEN),
             (ENTRY, _) => Some("main was not seen: the program's own initializers count as main"),
             (_, ENDED) => Some(END_UNSEEN),
             _ => None,

@@ -1,18 +1,14 @@
 //! From marks to phases.
 //!
 //! [`life`] divides each executed image's own time by its marks; [`charge()`] divides the launch
-//! among the images; [`from_log`] makes marks out of the loader's debug output where ptrace is
-//! not permitted. All sums are in whole nanoseconds, so that they are exact.
+//! among the images. All sums are in whole nanoseconds, so that they are exact.
 
 mod charge;
-mod from_log;
 mod life;
 
 pub(crate) use charge::{Charges, Segment, charge, phase_at, segments};
-pub(crate) use from_log::trace_from_log;
 pub(crate) use life::{END_UNSEEN, Life, Stretch, lives, outlives};
 
-use crate::inputs::Inputs;
 use crate::time::us;
 use model::{Phase, PhaseTime};
 use std::collections::BTreeMap;
@@ -28,12 +24,6 @@ pub(crate) fn listed(times: &BTreeMap<Phase, i64>) -> Vec<PhaseTime> {
             (None, _) => None,
         })
         .collect()
-}
-
-/// What a process executes at an instant; for a copy that executes nothing, the launched program.
-pub(crate) fn program_at(inputs: &Inputs, lives: &[Life], pid: u32, at: i64) -> String {
-    let life = lives.iter().rfind(|life| life.pid == pid && life.started <= at).or(lives.first());
-    life.map_or_else(String::new, |life| inputs.program(&life.image.path))
 }
 
 #[cfg(test)]

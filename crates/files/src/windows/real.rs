@@ -25,7 +25,7 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
 
 /// The path as people write it, where that means the same: also of shares, and however long it is, as
 /// the standard library gives long paths to the system with the prefix.
-fn without_prefix(real: PathBuf) -> PathBuf {
+pub fn without_prefix(real: PathBuf) -> PathBuf {
     let Some(path) = real.to_str().and_then(|path| path.strip_prefix(r"\\?\")) else { return real };
     let (start, rest) = match path.strip_prefix(r"UNC\") {
         Some(rest) => (r"\\", rest),

@@ -105,6 +105,11 @@ fn in_words(advice: ExplainAdvice) -> String {
         ExplainAdvice::VerifyBundle { folder } => {
             format!("headstart verify {} shows what has changed", quoted(folder))
         }
+        ExplainAdvice::Rebase => "headstart pe rebase --auto --out DIR FILE…".to_owned(),
+        ExplainAdvice::RepairHints => "headstart pe hints --out DIR FILE…".to_owned(),
+        ExplainAdvice::Realign => {
+            "headstart pe realign --file-alignment 4096 --out DIR FILE…".to_owned()
+        }
         ExplainAdvice::RenewBundle { folder, program, fixed } => bundle_again::of_folder(
             Path::new(&text::name(&folder)),
             Path::new(&text::name(&program)),

@@ -7,7 +7,7 @@ use std::io;
 use std::os::windows::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use windows_sys::Win32::Foundation::MAX_PATH;
-use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
+use windows_sys::Win32::System::SystemInformation::{GetSystemDirectoryW, GetWindowsDirectoryW};
 
 /// Extensions that are tried where a name has none, should PATHEXT not be set.
 const EXTENSIONS: &str = ".COM;.EXE;.BAT;.CMD";
@@ -46,11 +46,21 @@ fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
     found.next().ok_or_else(|| LaunchError::NotFound(name.to_string_lossy().into_owned()))
 }
 
+/// The folders of Windows' own programs and DLLs, in the order in which the loader searches them.
+pub fn system_folders() -> Vec<PathBuf> {
+    system_folder().into_iter().chain(folder(GetWindowsDirectoryW)).collect()
+}
+
 /// The folder of Windows' own programs.
 fn system_folder() -> Option<PathBuf> {
+    folder(GetSystemDirectoryW)
+}
+
+/// What one of these functions names.
+fn folder(named: unsafe extern "system" fn(*mut u16, u32) -> u32) -> Option<PathBuf> {
     let mut name = [0; MAX_PATH as usize];
     // SAFETY: the name has room for so many characters.
-    let length = unsafe { GetSystemDirectoryW(name.as_mut_ptr(), MAX_PATH) };
+    let length = unsafe { named(name.as_mut_ptr(), MAX_PATH) };
     let name = name.get(..length as usize).filter(|name| !name.is_empty())?;
     Some(PathBuf::from(OsString::from_wide(name)))
 }

@@ -14,8 +14,8 @@ use super::{LOOK_UP_OFTEN_MS, Launcher, ReadyCondition, Slot, Unwatched, WATCHDO
 use crate::linux::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::stdio::Stdio;
 use crate::linux::trace::{arch, ptrace, tracer};
+use crate::stdio::Stdio;
 use model::{Ending, MappedVa, SharingState, Until};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};

@@ -16,10 +16,10 @@ use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::stdio::Stdio;
 use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
 use crate::linux::trace::start::Auxiliary;
 use crate::linux::trace::{arch, ptrace, tracer};
+use crate::stdio::Stdio;
 use model::{Ending, Launch, MappedVa};
 use std::io;
 

@@ -10,9 +10,9 @@ use super::{leave, usage};
 use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::stdio::Stdio;
 use crate::linux::trace::ptrace::{self, Resume};
 use crate::linux::trace::tracer;
+use crate::stdio::Stdio;
 use model::Reading;
 use std::time::Duration;
 

@@ -12,8 +12,8 @@ use std::ptr;
 use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::Threading::{
     CREATE_SUSPENDED, CREATE_UNICODE_ENVIRONMENT, CreateProcessW, EXTENDED_STARTUPINFO_PRESENT,
-    GetExitCodeProcess, PROCESS_INFORMATION, REALTIME_PRIORITY_CLASS, ResumeThread,
-    STARTF_USESTDHANDLES, STARTUPINFOEXW, SetProcessAffinityMask,
+    GetExitCodeProcess, PROCESS_CREATION_FLAGS, PROCESS_INFORMATION, REALTIME_PRIORITY_CLASS,
+    ResumeThread, STARTF_USESTDHANDLES, STARTUPINFOEXW, SetProcessAffinityMask,
 };
 
 /// A process of a job.
@@ -28,7 +28,8 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Creates the process in `job`, with these handles as its streams. It does nothing yet.
+    /// Creates the process in `job`, with these handles as its streams, and `more` than the usual flags. It
+    /// does nothing yet.
     ///
     /// # Errors
     /// The program cannot be started.
@@ -37,6 +38,7 @@ impl Child {
         stdio: &[OwnedHandle; 3],
         job: &Job,
         configuration: Configuration,
+        more: PROCESS_CREATION_FLAGS,
     ) -> Result<Child, LaunchError> {
         let failed = |source| LaunchError::Start { program: prepared.program.clone(), source };
         let mut attributes = Attributes::new(stdio, job).map_err(failed)?;
@@ -62,7 +64,7 @@ impl Child {
                 ptr::null(),
                 ptr::null(),
                 1,
-                flags | class,
+                flags | class | more,
                 prepared.environment.as_ptr().cast(),
                 directory,
                 ptr::from_ref(&startup.StartupInfo),

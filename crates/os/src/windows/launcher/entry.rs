@@ -3,18 +3,17 @@
 //! No debugger is needed: the process has not run yet, so its entry point is overwritten with a stub
 //! that tells, and then waits to be ended.
 
-mod memory;
 mod stub;
 
 use super::child::Child;
 use super::job::Job;
+use super::memory::ChildMemory;
 use super::prepared::Prepared;
 use super::schedule::Pinned;
 use super::waiting::{Waited, deadline, new_event, wait};
 use super::{Configuration, LaunchRecord, LaunchSpec, usage};
 use crate::phrases::Phrase;
 use crate::windows::LaunchError;
-use memory::ChildMemory;
 use model::Ending;
 use std::os::windows::io::AsRawHandle;
 
@@ -28,7 +27,7 @@ pub(super) fn until_entry(
     let _pinned = configuration.cpu.and_then(Pinned::to);
     let event = new_event()?;
     let deadline = deadline(spec.timeout);
-    let mut child = Child::create(prepared, &prepared.stdio, job, configuration)?;
+    let mut child = Child::create(prepared, &prepared.stdio, job, configuration, 0)?;
     let memory = ChildMemory::new(child.process());
     stub::plant(&memory, event.as_raw_handle()).map_err(|obstacle| LaunchError::NotPermitted {
         mechanism: "measuring to the entry point",

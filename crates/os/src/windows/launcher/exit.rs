@@ -18,7 +18,7 @@ pub(super) fn until_exit(
 ) -> Result<LaunchRecord, LaunchError> {
     let _pinned = configuration.cpu.and_then(Pinned::to);
     let deadline = deadline(spec.timeout);
-    let mut child = Child::create(prepared, &prepared.stdio, job, configuration)?;
+    let mut child = Child::create(prepared, &prepared.stdio, job, configuration, 0)?;
     child.resume()?;
     let waited = wait(&[child.process()], deadline)?;
     let total_us = child.now_us();

@@ -74,8 +74,7 @@ impl Job {
     pub(super) fn end_everything(&self, pid: u32) -> Result<u32, LaunchError> {
         let others = self.processes().iter().filter(|&&other| other != pid as usize).count() as u32;
         let asked = Instant::now();
-        // SAFETY: the handle is a job's.
-        while unsafe { TerminateJobObject(self.raw(), 1) } == 0 || self.has_processes() {
+        while !self.terminate() || self.has_processes() {
             if asked.elapsed() > GONE_WITHIN {
                 return Err(LaunchError::System {
                     action: "the processes that the program left running could not be ended".into(),
@@ -86,6 +85,12 @@ impl Job {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(others)
+    }
+
+    /// Asks the system to end all of its processes; whether that is accepted.
+    pub(super) fn terminate(&self) -> bool {
+        // SAFETY: the handle is a job's.
+        unsafe { TerminateJobObject(self.raw(), 1) != 0 }
     }
 
     /// What its processes have used, those that have ended included.

@@ -7,10 +7,13 @@
 mod attributes;
 mod child;
 mod command_line;
+mod debugged;
 mod entry;
 mod environment;
 mod exit;
 mod job;
+mod loaded_image;
+mod memory;
 mod prepared;
 mod ready;
 mod refused;
@@ -23,7 +26,7 @@ mod tests;
 
 use super::{LaunchError, interrupt};
 use job::Job;
-use model::{Command, Launch, Reading, Until};
+use model::{Command, DebuggedLaunch, Launch, Reading, Until};
 use prepared::Prepared;
 
 pub use crate::launching::{Configuration, GRACE, LaunchRecord, LaunchSpec};
@@ -118,6 +121,22 @@ impl Launcher {
         let left_running = job.end_everything(made.pid)?;
         let left_running = if spec.until == Until::Exit { left_running } else { 0 };
         Ok(LaunchRecord { launch: Launch { left_running, ..made.launch }, ..made })
+    }
+
+    /// Launches a prepared command under the debug API, with everything that it starts, and records which
+    /// DLLs are loaded when.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`]; or it cannot be debugged.
+    pub fn debugged(
+        &mut self,
+        slot: Slot,
+        spec: &LaunchSpec,
+    ) -> Result<DebuggedLaunch, LaunchError> {
+        if interrupt::requested() {
+            return Err(LaunchError::Interrupted);
+        }
+        debugged::launch(&self.slots[slot.0], spec, self.configuration)
     }
 
     /// [`Launcher::launch`]: none is followed here, as [`unfollowed`] says.

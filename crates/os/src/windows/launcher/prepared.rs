@@ -1,8 +1,8 @@
 //! A command in the form in which CreateProcess takes it.
 
 use super::{command_line, environment, refused};
-use crate::windows::LaunchError;
 use crate::stdio::Stdio;
+use crate::windows::LaunchError;
 use model::Command;
 use std::ffi::OsStr;
 use std::os::windows::ffi::OsStrExt;

@@ -10,7 +10,7 @@ use super::prepared::Prepared;
 use super::waiting::{Deadline, Waited, deadline, wait};
 use super::{Configuration, LaunchRecord, LaunchSpec, usage};
 use crate::windows::{LaunchError, interrupt};
-use condition::ReadyCondition;
+pub(super) use condition::ReadyCondition;
 use model::Ending;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const PROBE_INTERVAL: Duration = Duration::from_micros(100);
 /// How often is looked whether what a program has left still runs.
 const LOOK_UP: Duration = Duration::from_millis(20);
 /// How long the last words of a program may take from the pipe to here.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Launches, and waits until the program is ready. The caller's thread is on other CPUs than the
 /// program's.
@@ -34,7 +34,7 @@ pub(super) fn until_ready(
     let streams = condition.watched(prepared.streams.clone());
     let stdio = streams.inheritable()?;
     let deadline = deadline(spec.timeout);
-    let mut child = Child::create(prepared, &stdio, job, configuration)?;
+    let mut child = Child::create(prepared, &stdio, job, configuration, 0)?;
     // Its output has an end only where nobody here can write to it.
     drop((stdio, streams));
     child.resume()?;

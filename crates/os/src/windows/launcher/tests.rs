@@ -1,11 +1,15 @@
 //! Launches of this very program, and of cmd.
 
+mod debugged;
+
 use super::*;
 use model::{Ending, Reading};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The test that this file starts as its program; what it does is in a variable.
 const PROGRAM: &str = "windows::launcher::tests::program";
@@ -68,6 +72,14 @@ fn program() {
             let words = ["--exact", PROGRAM, "--nocapture", "--ignored"];
             other.args(words).env(TASK, format!("say {argument}")).spawn().unwrap();
         }
+        "start" => {
+            let mut other = std::process::Command::new(std::env::current_exe().unwrap());
+            let words = ["--exact", PROGRAM, "--nocapture", "--ignored"];
+            other.args(words).env(TASK, argument).status().unwrap();
+        }
+        // SAFETY: it ends this program, or a debugger goes on behind it.
+        "break" => unsafe { std::arch::asm!("int3") },
+        "catch" => drop(std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new("caught")))),
         "launch" => {
             let mut launcher = Launcher::start().unwrap();
             let slot = launcher.prepare(&own(argument), &Stdio::inherited(), &[]).unwrap();

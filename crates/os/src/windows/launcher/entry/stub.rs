@@ -1,18 +1,11 @@
 //! What stands at the entry point instead of the program's code.
 
-use super::memory::ChildMemory;
+use crate::windows::launcher::loaded_image::{self, ImageProblem};
+use crate::windows::launcher::memory::ChildMemory;
 use crate::windows::system_file::function;
 use std::io;
 use windows_sys::Win32::Foundation::HANDLE;
 
-/// Offset of the PE header's offset in a file.
-const PE_OFFSET: usize = 0x3c;
-/// `PE\0\0`.
-const SIGNATURE: u32 = 0x4550;
-const AMD64: u16 = 0x8664;
-/// From the signature to the machine, and to the entry point (the same in both formats).
-const MACHINE: usize = 4;
-const ENTRY: usize = 4 + 20 + 16;
 /// Code that is compared to find out whether ntdll is where it is here.
 const COMPARED: usize = 16;
 
@@ -21,8 +14,8 @@ const COMPARED: usize = 16;
 pub(super) enum Obstacle {
     #[error("its memory cannot be changed ({0})")]
     Memory(#[from] io::Error),
-    #[error("it is not an x86-64 program, and headstart stops only those at their entry point")]
-    Machine,
+    #[error("{0}, and headstart stops only x86-64 programs at their entry point")]
+    Image(ImageProblem),
     #[error("only the x86-64 build of headstart can stop programs at their entry point")]
     Build,
     #[error("its ntdll.dll has another address or other code than that of headstart")]
@@ -39,7 +32,9 @@ pub(super) fn plant(memory: &ChildMemory, event: HANDLE) -> Result<(), Obstacle>
     if !IS_HERE {
         return Err(Obstacle::Build);
     }
-    let entry = entry_point(memory)?;
+    let image = loaded_image::read(memory, memory.image_base()?)?.map_err(Obstacle::Image)?;
+    // The stub would be written over the header.
+    let entry = image.entry.ok_or(Obstacle::NoEntry)?;
     let [set_event, wait] = [c"NtSetEvent", c"NtWaitForSingleObject"].map(|name| {
         let found = function(c"ntdll.dll", name).ok_or(Obstacle::OtherNtdll)? as usize;
         let mut code = [0; COMPARED];
@@ -50,25 +45,6 @@ pub(super) fn plant(memory: &ChildMemory, event: HANDLE) -> Result<(), Obstacle>
     });
     let code = code(memory.give(event)?, set_event?, wait?);
     Ok(memory.write_code(entry, &code)?)
-}
-
-/// The address of the first instruction that is the program's own.
-fn entry_point(memory: &ChildMemory) -> Result<usize, Obstacle> {
-    let base = memory.image_base()?;
-    let number = |at: usize| {
-        let mut bytes = [0; 4];
-        memory.read(base + at, &mut bytes).map(|()| u32::from_le_bytes(bytes))
-    };
-    let header = number(PE_OFFSET)? as usize;
-    let machine = number(header + MACHINE)? as u16;
-    if number(header)? != SIGNATURE || machine != AMD64 {
-        return Err(Obstacle::Machine);
-    }
-    match number(header + ENTRY)? {
-        // The stub would be written over the header.
-        0 => Err(Obstacle::NoEntry),
-        entry => Ok(base + entry as usize),
-    }
 }
 
 /// `NtSetEvent(event, NULL)`, then `NtWaitForSingleObject(this process, FALSE, NULL)` for ever.

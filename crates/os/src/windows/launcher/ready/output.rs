@@ -1,9 +1,9 @@
 //! Output that is read by a thread of its own, as a pipe cannot be waited for on Windows.
 
+use crate::stdio::{Stdio, Stream};
 use crate::windows::LaunchError;
 use crate::windows::clock::Instant;
 use crate::windows::launcher::new_event;
-use crate::stdio::{Stdio, Stream};
 use regex::bytes::Regex;
 use std::io::{self, PipeReader, Read};
 use std::os::windows::io::{AsRawHandle, OwnedHandle, RawHandle};
@@ -16,7 +16,7 @@ use windows_sys::Win32::System::Threading::SetEvent;
 const WINDOW_BYTES: usize = 1 << 20;
 
 /// The output of a program, which is matched as it comes.
-pub(super) struct WatchedOutput {
+pub(in crate::windows::launcher) struct WatchedOutput {
     write_end: Option<Stream>,
     found: Arc<Found>,
     /// Ends when everybody has closed the pipe.

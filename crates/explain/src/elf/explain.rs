@@ -1,0 +1,237 @@
+//! Explains a launch from what was recorded about it.
+
+use crate::advice::{AdviceWords, ExplainAdvice};
+use crate::elf::background::lives;
+use crate::elf::bundles;
+use crate::elf::faults::alignment::Alignment;
+use crate::elf::faults::{self, Attribution};
+use crate::elf::findings::{self, ScopeRecords, Scopes};
+use crate::elf::from_log::trace_from_log;
+use crate::elf::inputs::Inputs;
+use crate::elf::modules::{Bundled, Modules, chosen_log, modules};
+use crate::elf::sources::{Basis, sources};
+use crate::elf::{cpuid, files, remains, waits};
+use crate::names::loader_kind;
+use crate::phases::outlives;
+use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, phase_at, segments};
+use crate::time::{median, ns, us};
+use crate::untraced::typical_us;
+use model::{
+    EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
+};
+use std::collections::BTreeMap;
+
+/// Explains a launch from what was recorded about it.
+///
+/// The phases divide the most typical phase launch. Without ptrace they come from the
+/// loader's log, and without that the launch is unattributed. Figures that no input allows are
+/// `Unavailable` with the input's own reason. `words` says what can be done.
+pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
+    let from_log = chosen_log(inputs).filter(|log| !log.lines.is_empty()).map(trace_from_log);
+    let untraced = median(&inputs.untraced_us);
+    let (basis, trace) = match phase_trace(inputs) {
+        Some(trace) => (Basis::Ptrace, trace.clone()),
+        None => match from_log {
+            Some(trace) => (Basis::Log, trace),
+            None => (Basis::Nothing, empty_trace(inputs, untraced)),
+        },
+    };
+    let mut lives = lives(inputs, &trace);
+    if inputs.until_ready {
+        // The view ends before the program does: its end is not missing.
+        lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
+    }
+    left_running(&trace, &mut lives);
+    bundles::tell_checks(inputs, &mut lives);
+    let charges = charge(&trace, &lives);
+    let segments = segments(&trace, &lives);
+    let bundled = Bundled::new(inputs, &lives);
+    let faults = match &inputs.page_faults {
+        Reading::Value(record) => {
+            let alignment = Alignment::new(record, &lives, trace.total_us);
+            let phase = |at_us: f64| phase_at(&segments, ns(alignment.at(at_us)));
+            Reading::Value(faults::attribute(record, inputs, &bundled, phase))
+        }
+        Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
+    };
+    let modules = modules(inputs, &lives, basis == Basis::Ptrace, &faults, &bundled);
+    let mut bundles = bundles::reports(inputs, &lives, &bundled);
+    remains::add(inputs, &lives, &modules.reports, &mut bundles);
+    let mut explanation = Explanation {
+        schema: EXPLANATION_SCHEMA,
+        command: inputs.command.clone(),
+        bundles,
+        untraced_median_us: untraced_figure(untraced),
+        untraced_cpu_us: untraced_cpu(&inputs.untraced_cpu_us),
+        total_us: us(charges.total),
+        phases: listed(&charges.phases),
+        notes: notes(inputs, words),
+        sources: sources(inputs, basis, &trace),
+        processes: processes(inputs, &lives, &charges),
+        modules: modules.reports.clone(),
+        faults: faults::totals(inputs, &faults),
+        files: files::work(&inputs.file_trace, &inputs.replay),
+        cpuid: cpuid::tax(inputs),
+        waits: waits::waits(inputs),
+        called_code: inputs.called_code.clone(),
+        findings: Vec::new(),
+        hot: inputs.hot.clone(),
+    };
+    let charged = charged(&lives, &charges);
+    let scopes = Scopes::new(&explanation, inputs, &charged);
+    let findings = findings::find_all(&explanation, inputs, &scopes, words, |scope| {
+        let counts = |program: &str| scopes.of_program(program) == scope;
+        found((inputs, &bundled), &lives, (&modules, &faults), counts)
+    });
+    explanation.findings = findings;
+    explanation
+}
+
+/// What findings need to know of the programs for which `counts` holds.
+fn found(
+    (inputs, bundled): (&Inputs, &Bundled),
+    lives: &[Life],
+    (modules, faults): (&Modules, &Reading<Attribution>),
+    counts: impl Fn(&str) -> bool,
+) -> ScopeRecords {
+    let of = |records: &[((String, String), f64)]| {
+        records.iter().filter(|((program, _), _)| counts(program)).cloned().collect()
+    };
+    let own = lives.iter().filter(|life| counts(&inputs.program(&life.image.path)));
+    let mut marks = own.flat_map(|life| &life.image.marks);
+    let misses = modules.misses.iter().filter(|((program, _), _)| counts(program));
+    let mut found = ScopeRecords {
+        exit_called: marks.any(|mark| mark.kind == MarkKind::ExitCalled),
+        misses: misses.map(|((_, folder), count)| (folder.clone(), *count)).collect(),
+        late: of(&modules.late),
+        finalizers: of(&modules.finalizers),
+        calls: files::by_phase(inputs, &counts),
+        ..ScopeRecords::default()
+    };
+    if let Reading::Value(faults) = faults {
+        found.other_faults = faults.others(inputs, bundled);
+        for ((_, phase), more) in faults.phases.iter().filter(|((program, _), _)| counts(program)) {
+            found.faults.entry(*phase).or_default().add(more);
+        }
+    }
+    found
+}
+
+/// What each executed image is charged of each phase, in order of start as the reports.
+fn charged(lives: &[Life], charges: &Charges) -> Vec<BTreeMap<Phase, f64>> {
+    let mut all: Vec<_> = lives.iter().zip(&charges.lives).collect();
+    all.sort_by_key(|(life, _)| life.started);
+    let figures = |phases: &BTreeMap<Phase, i64>| {
+        phases.iter().map(|(phase, ns)| (*phase, us(*ns))).collect()
+    };
+    all.into_iter().map(|(_, phases)| figures(phases)).collect()
+}
+
+/// What a reader of the figures should know.
+fn notes(inputs: &Inputs, words: AdviceWords) -> Vec<String> {
+    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
+    // A program that does not end by itself is ended when it is ready.
+    if left == 0 || inputs.until_ready {
+        return Vec::new();
+    }
+    vec![format!(
+        "{left} of {all} untraced launches left processes running, which headstart ended; {}.",
+        words(ExplainAdvice::SayWhenReady)
+    )]
+}
+
+/// Says which processes were running when the launch ended, instead of that their end is missing.
+fn left_running(trace: &PhaseTrace, lives: &mut [Life]) {
+    for life in lives {
+        let left = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
+        for note in life.notes.iter_mut().filter(|note| left && *note == END_UNSEEN) {
+            LEFT_RUNNING.clone_into(note);
+        }
+    }
+}
+
+/// The note on an image that the launch leaves behind.
+const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
+
+fn untraced_figure(median: Option<f64>) -> Reading<f64> {
+    match median {
+        Some(median) => Reading::Value(us(ns(median))),
+        None => Reading::unavailable("no untraced launch was made", ""),
+    }
+}
+
+/// The median of the CPU times that are known, or the first reason why there are none.
+fn untraced_cpu(launches_us: &[Reading<f64>]) -> Reading<f64> {
+    let known: Vec<f64> = launches_us.iter().filter_map(Reading::get).collect();
+    match launches_us.first() {
+        Some(missing) if known.is_empty() => missing.clone(),
+        _ => untraced_figure(median(&known)),
+    }
+}
+
+/// The phase launch that is explained: the most typical one.
+///
+/// A machine may change its speed from one second to the next, so how much longer tracing makes a
+/// launch is learnt from neighbors: each traced launch against the untraced ones around it. The
+/// typical launch is the one closest to the untraced median made that much longer.
+fn phase_trace(inputs: &Inputs) -> Option<&PhaseTrace> {
+    let traces = inputs.phase_traces.value()?;
+    let whole = |trace: &&PhaseTrace| !trace.processes.is_empty();
+    let totals: Vec<f64> = traces.iter().map(|trace| trace.total_us).collect();
+    let wanted = typical_us(&totals, &inputs.untraced_us).or_else(|| median(&totals))?;
+    let far = |trace: &PhaseTrace| (trace.total_us - wanted).abs();
+    traces.iter().filter(whole).min_by(|one, other| far(one).total_cmp(&far(other)))
+}
+
+/// A launch of which only the total is known.
+fn empty_trace(inputs: &Inputs, untraced: Option<f64>) -> PhaseTrace {
+    let log = chosen_log(inputs).map(|log| log.total_us);
+    let faults = inputs.page_faults.value().map(|record| record.total_us);
+    PhaseTrace {
+        total_us: untraced.or(log).or(faults).unwrap_or(0.0),
+        processes: Vec::new(),
+        stops: 0,
+        cpuids: Reading::unavailable("not counted", ""),
+        file_calls: Vec::new(),
+    }
+}
+
+/// Reports of the executed images in order of start.
+fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessReport> {
+    let mut reports: Vec<(i64, ProcessReport)> = lives
+        .iter()
+        .zip(&charges.lives)
+        .map(|(life, charged)| {
+            let report = ProcessReport {
+                pid: life.pid,
+                path: inputs.program(&life.image.path),
+                bundle_of: original(inputs, life),
+                argv: life.image.argv.clone(),
+                loader: loader_kind(life.image.loader.as_deref()),
+                started_us: us(life.started),
+                ended_us: us(life.ended),
+                charged_us: us(charged.values().sum()),
+                phases: own_phases(life),
+                notes: life.notes.clone(),
+            };
+            (life.started, report)
+        })
+        .collect();
+    reports.sort_by_key(|(started, _)| *started);
+    reports.into_iter().map(|(_, report)| report).collect()
+}
+
+/// The program that an image is a bundle of.
+fn original(inputs: &Inputs, life: &Life) -> Option<String> {
+    inputs.contents.get(&inputs.program(&life.image.path))?.original.clone()
+}
+
+/// An image's own phases, without the launch's habit of listing `Unattributed` always.
+fn own_phases(life: &Life) -> Vec<PhaseTime> {
+    let mut phases = listed(&life.times());
+    phases.retain(|time| time.phase != Phase::Unattributed || time.us != 0.0);
+    phases
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! The finding on initializers, which run before the program's entry point is reached.
+
+use super::{Context, top};
+use model::figures::plural;
+use model::{Finding, Phase, Reading};
+
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let cost = context.phase(Phase::Initialize);
+    if !context.worth(cost) {
+        return None;
+    }
+    let timed =
+        context.own_modules().filter_map(|(module, _)| Some((module, module.init_us.get()?)));
+    let timed: Vec<_> = timed.collect();
+    let dlls = plural(timed.len() as u64, "DLL is", "DLLs are");
+    Some(Finding {
+        id: "initializers".to_owned(),
+        cause: format!("{}: {dlls} initialized before the program begins", context.of_launch(cost)),
+        evidence: top(timed.into_iter()),
+        cost_us: Reading::Value(cost),
+        phase: Some(Phase::Initialize),
+        part_of: None,
+        remedy: "Do less in DllMain and in constructors of global objects: initialize at first use. DLLs of \
+                 the system are initialized because something imports from them: load what is seldom \
+                 needed at its first use (/DELAYLOAD)."
+            .to_owned(),
+    })
+}

@@ -1,0 +1,168 @@
+//! Makes the launches whose records [`super::explain()`] turns into an explanation.
+
+use super::inputs::{Inputs, SearchPath};
+use crate::recording::{RecordingPlan, RecordingStep};
+use crate::untraced::{UNTRACED, Untraced};
+use dlls::survey::look_up;
+use dlls::{MemberId, OpenFiles};
+use image::pe::PeFile;
+use lab::{LabError, Launching};
+use model::{Command, DebuggedLaunch, Launch, PeFacts, Reading, Sample, Until, text};
+use os::LaunchError;
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, Stdio};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// Without it Windows checks every block of memory of a program that a debugger starts.
+const NO_DEBUG_HEAP: (&str, &str) = ("_NO_DEBUG_HEAP", "1");
+/// Steps besides the debugged launches.
+const OTHER_STEPS: u32 = 1;
+
+/// Launches the experiment's command as often as it takes and gives what was recorded, and the launches
+/// without a debugger.
+///
+/// # Errors
+/// The program cannot be launched without a debugger, fails, or is not finished in time; and
+/// [`LaunchError::Interrupted`].
+pub fn gather(
+    plan: RecordingPlan<'_>,
+    launching: &mut dyn Launching,
+    progress: &mut dyn FnMut(RecordingStep),
+) -> Result<(Inputs, Vec<Sample>), LabError> {
+    let RecordingPlan { experiment, traces, .. } = plan;
+    let Some(variant) = experiment.variants.first() else {
+        return Err(LaunchError::NotFound(String::new()).into());
+    };
+    let command = &variant.command;
+    let options = &experiment.options;
+    let spec = LaunchSpec {
+        until: options.until.clone(),
+        timeout: Duration::try_from_secs_f64(options.timeout_s).unwrap_or(Duration::MAX),
+        grace: GRACE,
+    };
+    let mut untraced = Untraced::warmed_up(launching)?;
+    untraced.launch(UNTRACED, launching)?;
+    let mut debugger = Debugger::new(command, spec, options.cpu)?;
+    let mut step = RecordingStep { done: 0, total: traces + OTHER_STEPS, what: "" };
+    let mut next = |what| {
+        step.what = what;
+        progress(step);
+        step.done += 1;
+    };
+    let mut debugged = Vec::new();
+    let mut missing = None;
+    for _ in 0..traces {
+        next("recording DLLs under the debugger");
+        if missing.is_none() {
+            match debugger.launch() {
+                Ok(launch) => debugged.push(launch),
+                Err(LaunchError::Interrupted) => return Err(LaunchError::Interrupted.into()),
+                Err(error) => missing = Some(error.to_string()),
+            }
+        }
+        untraced.launch(UNTRACED, launching)?;
+    }
+    next("reading the files");
+    let debugged = match missing {
+        Some(reason) => Reading::unavailable(reason, ""),
+        None => Reading::Value(debugged),
+    };
+    let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
+    let inputs = Inputs {
+        command: command.clone(),
+        untraced_us: untraced.times(),
+        untraced_cpu_us: untraced.figure(Launch::cpu_us),
+        left_running: left.filter(|sample| !sample.is_warm_up()).count() as u32,
+        until_ready: options.until != Until::Exit,
+        facts: facts(&debugged),
+        debugged,
+        search: search_path(command),
+        wine: os::host::wine().map(|version| version.trim_start_matches("wine-").to_owned()),
+    };
+    Ok((inputs, untraced.samples))
+}
+
+/// Launches the command under the debugger.
+struct Debugger {
+    launcher: Launcher,
+    slot: Slot,
+    spec: LaunchSpec,
+}
+
+impl Debugger {
+    fn new(command: &Command, spec: LaunchSpec, cpu: Option<u32>) -> Result<Debugger, LaunchError> {
+        let mut launcher = Launcher::start()?;
+        launcher.configure(Configuration { cpu, realtime: false })?;
+        let slot = launcher.prepare(command, &Stdio::null()?, &[NO_DEBUG_HEAP])?;
+        Ok(Debugger { launcher, slot, spec })
+    }
+
+    /// A launch that ends as those without a debugger do.
+    fn launch(&mut self) -> Result<DebuggedLaunch, LaunchError> {
+        let launch = self.launcher.debugged(self.slot, &self.spec)?;
+        let expected = match self.spec.until {
+            Until::Exit => !matches!(launch.ending, model::Ending::TimedOut),
+            _ => launch.ending.is_success(),
+        };
+        if expected {
+            return Ok(launch);
+        }
+        Err(LaunchError::NotPermitted {
+            mechanism: "explaining this program under a debugger",
+            reason: format!("it {} there", launch.ending.words()),
+        })
+    }
+}
+
+/// The facts of every file that was loaded.
+fn facts(debugged: &Reading<Vec<DebuggedLaunch>>) -> BTreeMap<String, Result<PeFacts, String>> {
+    let processes = debugged.value().into_iter().flatten().flat_map(|launch| &launch.processes);
+    let paths: BTreeSet<&String> = processes
+        .flat_map(|process| process.dlls.iter().map(|dll| &dll.path).chain([&process.path]))
+        .collect();
+    let read = |path: &&String| {
+        let facts = image::pe::facts(Path::new(&text::name(path)));
+        ((*path).clone(), facts.map_err(|error| error.to_string()))
+    };
+    let mut facts: BTreeMap<String, Result<PeFacts, String>> = paths.iter().map(read).collect();
+    check_hints(&mut facts);
+    facts
+}
+
+/// Compares the hints of every file with the exports of the others.
+fn check_hints(facts: &mut BTreeMap<String, Result<PeFacts, String>>) {
+    let mut known: Vec<&mut PeFacts> = Vec::new();
+    let mut open = Vec::new();
+    for facts in facts.values_mut().flatten() {
+        if let Ok(file) = PeFile::open(Path::new(&facts.path)) {
+            known.push(facts);
+            open.push(file);
+        }
+    }
+    let files = OpenFiles::of(open, &[]);
+    let set = files.set();
+    let images: Vec<MemberId> = set.named().collect();
+    known.into_iter().zip(images).for_each(|(facts, id)| look_up(&set, id, facts));
+}
+
+/// Where the loader looks for the DLLs of a command.
+fn search_path(command: &Command) -> SearchPath {
+    let is_path = |name: &str| name.eq_ignore_ascii_case("PATH");
+    let set = command.environment.iter().rfind(|(name, _)| is_path(name));
+    let path: Option<OsString> = match set {
+        Some((_, value)) => value.clone(),
+        None => std::env::var_os("PATH"),
+    };
+    let working = command.directory.clone().or_else(|| std::env::current_dir().ok());
+    SearchPath {
+        system: os::program::system_folders().iter().map(text::text).collect(),
+        working: working.map_or_else(String::new, |folder| text::text(&folder)),
+        path: path
+            .iter()
+            .flat_map(std::env::split_paths)
+            .map(|folder| text::text(&folder))
+            .collect(),
+    }
+}

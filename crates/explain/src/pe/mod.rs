@@ -1,0 +1,27 @@
+//! Launches of Windows programs, as the debug API shows them.
+//!
+//! `gather` makes the launches and records them; [`explain()`] is pure analysis of what was recorded: it
+//! launches nothing and reads no file.
+//!
+//! ```text
+//! Inputs ─ debugged launches ─ clock ─ timeline ─┬─ phases ──┐
+//!        ─ facts of files ───────────────────────┴─ modules ─┴─ findings ─ Explanation
+//! ```
+
+mod clock;
+mod explain;
+mod findings;
+#[cfg(windows)]
+mod gather;
+mod inputs;
+mod modules;
+mod search;
+mod sources;
+#[cfg(test)]
+mod test_launch;
+mod timeline;
+
+pub use explain::explain;
+#[cfg(windows)]
+pub use gather::gather;
+pub use inputs::{Inputs, SearchPath};

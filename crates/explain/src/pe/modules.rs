@@ -1,0 +1,145 @@
+//! Modules: times from the debug events, facts from the files.
+
+use super::inputs::Inputs;
+use super::search;
+use super::timeline::Timeline;
+use crate::time::{ns, us};
+use model::{DebuggedDll, DebuggedProcess, ModuleReport, PeModule, Reading, Va};
+
+/// The program and the DLLs of every process, in the order in which they were loaded.
+pub(super) fn modules(inputs: &Inputs, timeline: &Timeline) -> Vec<ModuleReport> {
+    let mut modules = Vec::new();
+    for process in &timeline.launch.processes {
+        let of = Process { inputs, timeline, process };
+        modules.push(of.program());
+        modules.extend((0..process.dlls.len()).filter_map(|place| of.dll(place)));
+    }
+    let loaded_us = |module: &ModuleReport| module.pe.as_ref().map_or(0.0, |pe| pe.loaded_us);
+    modules.sort_by(|a, b| loaded_us(a).total_cmp(&loaded_us(b)));
+    modules
+}
+
+struct Process<'a> {
+    inputs: &'a Inputs,
+    timeline: &'a Timeline<'a>,
+    process: &'a DebuggedProcess,
+}
+
+impl Process<'_> {
+    fn program(&self) -> ModuleReport {
+        let started_us = self.process.started_us;
+        let pe = PeModule {
+            loaded_us: self.at_us(started_us),
+            load_us: Reading::unavailable("the system maps it when it creates the process", ""),
+            late: false,
+            ..self.facts(&self.process.path, self.process.base)
+        };
+        let init_us = Reading::unavailable("the program itself runs from its entry point on", "");
+        self.report(&self.process.path, pe, init_us)
+    }
+
+    fn dll(&self, place: usize) -> Option<ModuleReport> {
+        let dll = self.process.dlls.get(place)?;
+        let pe = PeModule {
+            loaded_us: self.at_us(dll.loaded_us),
+            load_us: self.load_us(place, dll),
+            late: self.is_late(dll),
+            ..self.facts(&dll.path, dll.base)
+        };
+        Some(self.report(&dll.path, pe, self.init_us(dll)))
+    }
+
+    fn at_us(&self, debugged_us: f64) -> f64 {
+        us(ns(self.timeline.clock.at_us(debugged_us)))
+    }
+
+    fn is_late(&self, dll: &DebuggedDll) -> bool {
+        self.process.entry_us.is_some_and(|entry_us| dll.loaded_us > entry_us)
+    }
+
+    /// From the event before it: of those that were loaded before any initializer ran.
+    fn load_us(&self, place: usize, dll: &DebuggedDll) -> Reading<f64> {
+        if self.is_late(dll) {
+            return Reading::unavailable(
+                "the program's own code has it loaded: when that began is not seen",
+                "",
+            );
+        }
+        if self.process.initializing_us.is_some_and(|begun_us| dll.loaded_us > begun_us) {
+            return Reading::unavailable(
+                "an initializer has it loaded: when that began is not seen",
+                "",
+            );
+        }
+        let before = place.checked_sub(1).and_then(|before| self.process.dlls.get(before));
+        let before_us = before.map_or(self.process.started_us, |before| before.loaded_us);
+        Reading::Value(us(ns(self.at_us(dll.loaded_us)) - ns(self.at_us(before_us))))
+    }
+
+    /// From its initializer's call to the next one's, or to the program's entry point.
+    fn init_us(&self, dll: &DebuggedDll) -> Reading<f64> {
+        let Some(begun_us) = dll.initialized_us else {
+            let reason = match self.is_late(dll) {
+                true => "no initializer is seen once the program's entry point has been reached",
+                false => "it has no initializer, or none that was called",
+            };
+            return Reading::unavailable(reason, "");
+        };
+        let others = self.process.dlls.iter().filter_map(|other| other.initialized_us);
+        let later = others.chain(self.process.entry_us).filter(|at_us| *at_us > begun_us);
+        match later.min_by(f64::total_cmp) {
+            Some(end_us) => Reading::Value(us(ns(self.at_us(end_us)) - ns(self.at_us(begun_us)))),
+            None => Reading::unavailable("its end was not seen", ""),
+        }
+    }
+
+    /// What the file says; times are left out.
+    fn facts(&self, path: &str, base: u64) -> PeModule {
+        let facts = self.inputs.facts(path);
+        let missing = || match self.inputs.facts.get(path) {
+            Some(Err(reason)) => Reading::unavailable(reason, ""),
+            _ => Reading::unavailable("the file was not read", ""),
+        };
+        let base = Va(base);
+        PeModule {
+            loaded_us: 0.0,
+            load_us: Reading::unavailable("", ""),
+            late: false,
+            of_system: self.inputs.is_of_system(path),
+            base,
+            preferred_base: facts
+                .map_or_else(|| missing().map(Va), |facts| Reading::Value(facts.base)),
+            relocations: facts.map_or_else(missing, |facts| {
+                let moved = facts.base != base;
+                Reading::Value(if moved { facts.relocation_count() } else { 0 })
+            }),
+            imports: facts.map_or_else(missing, |facts| Reading::Value(facts.imports)),
+        }
+    }
+
+    fn report(&self, path: &str, pe: PeModule, init_us: Reading<f64>) -> ModuleReport {
+        let with_load = "the debug events of Windows do not tell it apart: it is in load_us";
+        let uncounted = || Reading::unavailable("headstart for Windows does not count it", "");
+        let is_program = path == self.process.path;
+        let misses = search::misses(self.inputs, &self.process.path, path).len() as u64;
+        ModuleReport {
+            path: path.to_owned(),
+            program: self.process.path.clone(),
+            map_us: Reading::unavailable(with_load, ""),
+            relocate_us: Reading::unavailable(with_load, ""),
+            init_us,
+            minor_faults: uncounted(),
+            major_faults: uncounted(),
+            read_bytes: uncounted(),
+            search_misses: match is_program || pe.of_system {
+                true => Reading::unavailable("the system opens it without a search", ""),
+                false => Reading::Value(misses),
+            },
+            facts: Reading::unavailable("it is a PE image: see pe", ""),
+            pe: Some(Box::new(pe)),
+            merged: Vec::new(),
+            merged_in: None,
+            work: None,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Launches that nothing is recorded of, made in turns with those that are traced.
+
+use crate::time::median;
+use lab::{LabError, Launching};
+use model::{Launch, Sample, Schedule, VariantId};
+use os::LaunchError;
+
+/// The variant that is explained.
+const ONLY: VariantId = VariantId(0);
+/// Untraced launches before each traced one.
+pub(crate) const UNTRACED: u32 = 2;
+
+/// The schedule of the untraced launches beside `traces` traced ones.
+pub(crate) fn schedule(traces: u32) -> Schedule {
+    let rounds = UNTRACED * (traces + 1);
+    Schedule { seed: 0, warm_up_rounds: 1, rounds, ..Schedule::default() }
+}
+
+/// Untraced launches, the first of them a warm-up.
+pub(crate) struct Untraced {
+    pub samples: Vec<Sample>,
+}
+
+impl Untraced {
+    /// The warm-up.
+    pub fn warmed_up(launching: &mut dyn Launching) -> Result<Untraced, LabError> {
+        Ok(Untraced { samples: vec![sample(-1, launching)?] })
+    }
+
+    /// `count` more.
+    pub fn launch(&mut self, count: u32, launching: &mut dyn Launching) -> Result<(), LabError> {
+        for _ in 0..count {
+            if launching.interrupted() {
+                return Err(LaunchError::Interrupted.into());
+            }
+            // The warm-up is round −1.
+            let round = self.samples.len() as i32 - 1;
+            self.samples.push(sample(round, launching)?);
+        }
+        Ok(())
+    }
+
+    /// The time of each but the warm-up.
+    pub fn times(&self) -> Vec<f64> {
+        self.figure(|launch| launch.total_us)
+    }
+
+    /// A figure of each launch but the warm-up.
+    pub fn figure<T>(&self, figure: fn(&Launch) -> T) -> Vec<T> {
+        let counted = self.samples.iter().filter(|sample| !sample.is_warm_up());
+        counted.map(|sample| figure(&sample.launch)).collect()
+    }
+}
+
+fn sample(round: i32, launching: &mut dyn Launching) -> Result<Sample, LabError> {
+    let launch = launching.launch(ONLY)?;
+    Ok(Sample { round, position: 0, variant: ONLY, launch, cold: None })
+}
+
+/// What a typical traced launch takes; `None` where the untraced launches are not as many around
+/// each traced one.
+pub(crate) fn typical_us(traced_us: &[f64], untraced_us: &[f64]) -> Option<f64> {
+    let around = untraced_us.len() / (traced_us.len() + 1);
+    if around == 0 || !untraced_us.len().is_multiple_of(traced_us.len() + 1) {
+        return None;
+    }
+    let longer: Vec<f64> = traced_us
+        .iter()
+        .zip(untraced_us.windows(2 * around).step_by(around))
+        .filter_map(|(traced, neighbors)| Some(traced / median(neighbors)?))
+        .collect();
+    Some(median(&longer)? * median(untraced_us)?)
+}

@@ -1,0 +1,124 @@
+//! What the debug API tells of a launch: one event at a time, while the process that it is of is stopped.
+
+use crate::windows::LaunchError;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::windows::io::FromRawHandle;
+use windows_sys::Win32::Foundation::{
+    DBG_CONTINUE, DBG_EXCEPTION_NOT_HANDLED, ERROR_SEM_TIMEOUT, EXCEPTION_BREAKPOINT, GetLastError,
+    HANDLE,
+};
+use windows_sys::Win32::System::Diagnostics::Debug::{
+    CREATE_PROCESS_DEBUG_EVENT, CREATE_THREAD_DEBUG_EVENT, ContinueDebugEvent, DEBUG_EVENT,
+    EXCEPTION_DEBUG_EVENT, EXIT_PROCESS_DEBUG_EVENT, EXIT_THREAD_DEBUG_EVENT, LOAD_DLL_DEBUG_EVENT,
+    WaitForDebugEvent,
+};
+
+/// An event. The process goes on with [`Event::proceed`].
+pub(super) struct Event {
+    pub(super) pid: u32,
+    pub(super) thread: u32,
+    pub(super) kind: EventKind,
+}
+
+/// What has happened. Handles without an owner are the system's, which closes them when the process or
+/// thread is gone.
+pub(super) enum EventKind {
+    /// A process begins.
+    Begun { process: HANDLE, thread: HANDLE, base: usize, file: Option<File> },
+    /// A thread begins.
+    ThreadBegun { thread: HANDLE },
+    /// A thread has ended.
+    ThreadEnded,
+    /// A DLL has been mapped.
+    Loaded { base: usize, file: Option<File> },
+    /// A breakpoint was reached.
+    Breakpoint { at: usize },
+    /// Another exception was raised, which is the program's affair.
+    Exception,
+    /// The last thread of a process has ended.
+    Ended { code: u32 },
+    /// Something that launches are not interested in.
+    Other,
+}
+
+/// Waits for the next event, for `ms` at most.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
+    let mut event = MaybeUninit::<DEBUG_EVENT>::zeroed();
+    // SAFETY: the event outlives the call; all of its parts may be zero.
+    let event = unsafe {
+        if WaitForDebugEvent(event.as_mut_ptr(), ms) == 0 {
+            return match GetLastError() {
+                ERROR_SEM_TIMEOUT => Ok(None),
+                _ => Err(failed("the program could not be debugged")),
+            };
+        }
+        event.assume_init()
+    };
+    // SAFETY: each part is read of the kind of event that has it, and its file handle, where there is one,
+    // is the debugger's to close.
+    let kind = unsafe {
+        match event.dwDebugEventCode {
+            CREATE_PROCESS_DEBUG_EVENT => {
+                let begun = event.u.CreateProcessInfo;
+                EventKind::Begun {
+                    process: begun.hProcess,
+                    thread: begun.hThread,
+                    base: begun.lpBaseOfImage.addr(),
+                    file: owned(begun.hFile),
+                }
+            }
+            CREATE_THREAD_DEBUG_EVENT => {
+                EventKind::ThreadBegun { thread: event.u.CreateThread.hThread }
+            }
+            EXIT_THREAD_DEBUG_EVENT => EventKind::ThreadEnded,
+            LOAD_DLL_DEBUG_EVENT => {
+                let loaded = event.u.LoadDll;
+                EventKind::Loaded { base: loaded.lpBaseOfDll.addr(), file: owned(loaded.hFile) }
+            }
+            EXIT_PROCESS_DEBUG_EVENT => EventKind::Ended { code: event.u.ExitProcess.dwExitCode },
+            EXCEPTION_DEBUG_EVENT => {
+                let record = event.u.Exception.ExceptionRecord;
+                match record.ExceptionCode {
+                    EXCEPTION_BREAKPOINT => {
+                        EventKind::Breakpoint { at: record.ExceptionAddress.addr() }
+                    }
+                    _ => EventKind::Exception,
+                }
+            }
+            _ => EventKind::Other,
+        }
+    };
+    Ok(Some(Event { pid: event.dwProcessId, thread: event.dwThreadId, kind }))
+}
+
+/// # Safety
+/// The handle is nobody else's.
+unsafe fn owned(file: HANDLE) -> Option<File> {
+    let is_open = !file.is_null() && file.addr() != usize::MAX;
+    // SAFETY: as the caller says.
+    is_open.then(|| unsafe { File::from_raw_handle(file) })
+}
+
+/// Lets the process go on, with an exception `handled` or handed to the program.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn proceed(pid: u32, thread: u32, handled: bool) -> Result<(), LaunchError> {
+    let status = if handled { DBG_CONTINUE } else { DBG_EXCEPTION_NOT_HANDLED };
+    // SAFETY: no pointer is passed.
+    match unsafe { ContinueDebugEvent(pid, thread, status) } {
+        0 => Err(failed("the program could not go on under the debugger")),
+        _ => Ok(()),
+    }
+}
+
+fn failed(action: &'static str) -> LaunchError {
+    LaunchError::failed(action, "run it again; another debugger must not be attached to it")(
+        io::Error::last_os_error(),
+    )
+}

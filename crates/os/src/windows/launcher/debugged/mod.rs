@@ -1,0 +1,203 @@
+//! Launches under the debug API, which tells of every process, thread and DLL.
+//!
+//! The launch is stopped at each of these events. A breakpoint at the entry point of the program and of
+//! each DLL, taken away when it is first reached, tells when initializers run and when they have ended. From
+//! the program's entry point on no breakpoint is set: the program runs as it does without a debugger.
+
+mod context;
+mod debuggee;
+mod events;
+mod names;
+
+use super::child::Child;
+use super::job::Job;
+use super::prepared::Prepared;
+use super::ready::ReadyCondition;
+use super::schedule::Pinned;
+use super::waiting::{Deadline, Waited, deadline, wait};
+use super::{Configuration, LaunchSpec};
+use crate::windows::clock::Instant;
+use crate::windows::{LaunchError, interrupt};
+use debuggee::{Debuggee, Reached};
+use events::{Event, EventKind, next, proceed};
+use model::{DebugStop, DebuggedLaunch, DebuggedProcess, Ending, Until};
+use std::time::Duration;
+use windows_sys::Win32::System::Threading::DEBUG_PROCESS;
+
+/// How often is looked up for the end of the time and for the user who wants to stop.
+const LOOK_UP_MS: u32 = 20;
+/// How often is looked whether the program is ready.
+const PROBE_MS: u32 = 1;
+/// How long the processes of a launch that is over may take to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Launches, records until the launch is complete, and ends what it has left running.
+pub(super) fn launch(
+    prepared: &Prepared,
+    spec: &LaunchSpec,
+    configuration: Configuration,
+) -> Result<DebuggedLaunch, LaunchError> {
+    let job = Job::new()?;
+    let mut condition = ReadyCondition::new(&spec.until)?;
+    let mut streams = prepared.streams.clone();
+    if let Some(condition) = &mut condition {
+        streams = condition.watched(streams);
+    }
+    let stdio = streams.inheritable()?;
+    let _pinned = configuration.cpu.and_then(Pinned::to);
+    let deadline = deadline(spec.timeout);
+    let mut child = Child::create(prepared, &stdio, &job, configuration, DEBUG_PROCESS)?;
+    drop((stdio, streams));
+    child.resume()?;
+    let mut session =
+        Session { child: &child, job: &job, processes: Vec::new(), stops: Vec::new() };
+    let complete = session.follow(condition, spec.until == Until::Entry, deadline);
+    session.end()?;
+    let (total_us, ending) = complete?;
+    let (processes, stops) = (session.processes, session.stops);
+    let processes = processes.into_iter().map(names::with_paths).collect();
+    Ok(DebuggedLaunch { total_us, ending, processes, stops })
+}
+
+/// A launch that is recorded.
+struct Session<'a> {
+    child: &'a Child,
+    job: &'a Job,
+    processes: Vec<Debuggee>,
+    stops: Vec<DebugStop>,
+}
+
+/// When a launch was complete, and how.
+type Complete = (f64, Ending);
+
+impl Session<'_> {
+    /// Records until the launch is complete.
+    fn follow(
+        &mut self,
+        mut condition: Option<ReadyCondition>,
+        to_entry: bool,
+        deadline: Deadline,
+    ) -> Result<Complete, LaunchError> {
+        let ms = if condition.is_some() { PROBE_MS } else { LOOK_UP_MS };
+        let mut ended = None;
+        loop {
+            if interrupt::requested() {
+                return Err(LaunchError::Interrupted);
+            }
+            if let Some(at_us) = condition.as_mut().and_then(|it| it.ready_us(self.child)) {
+                return Ok((at_us, Ending::Ready));
+            }
+            if deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline) {
+                return Ok((self.child.now_us(), Ending::TimedOut));
+            }
+            if let Some(event) = next(ms)? {
+                let (pid, is_entry) = (event.pid, self.record(event)?);
+                if to_entry && is_entry && pid == self.child.pid {
+                    return Ok((self.child.now_us(), Ending::Ready));
+                }
+            }
+            if ended.is_none() && self.has_ended() {
+                ended = Some(self.ending()?);
+            }
+            match (ended, &mut condition) {
+                (Some(ended), None) => return Ok(ended),
+                // One that leaves processes running has become a server.
+                (Some((_, Ending::Code(0))), Some(_)) if self.job.has_others(self.child.pid) => {}
+                (Some(ended), Some(condition)) => {
+                    condition.hear_out(super::ready::LAST_WORDS);
+                    let ready = condition.ready_us(self.child);
+                    return Ok(ready.map_or(ended, |at_us| (at_us, Ending::Ready)));
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
+    /// Records an event and lets the process go on; whether it has reached its entry point.
+    fn record(&mut self, event: Event) -> Result<bool, LaunchError> {
+        let at = Instant::now();
+        let at_us = at.us_since(self.child.started);
+        let Event { pid, thread, kind } = event;
+        let (mut handled, mut is_entry) = (true, false);
+        match kind {
+            EventKind::Begun { process, thread: handle, base, file } => {
+                let record = self.begun(pid, names::parent(process), base, at_us);
+                let record = DebuggedProcess { argv: names::arguments(process), ..record };
+                self.processes.push(Debuggee::new(record, process, (thread, handle), file));
+            }
+            kind => {
+                if let Some(debuggee) = self.processes.iter_mut().rfind(|it| it.record.pid == pid) {
+                    match kind {
+                        EventKind::ThreadBegun { thread: handle } => {
+                            debuggee.threads.insert(thread, handle);
+                        }
+                        EventKind::ThreadEnded => drop(debuggee.threads.remove(&thread)),
+                        EventKind::Loaded { base, file } => debuggee.loaded(base, file, at_us),
+                        EventKind::Breakpoint { at } => {
+                            let failed = LaunchError::failed(
+                                "a breakpoint could not be taken away",
+                                "another debugger must not be attached to the program",
+                            );
+                            let reached = debuggee.reached(at, thread, at_us).map_err(failed)?;
+                            is_entry = matches!(reached, Reached::Entry);
+                            handled = !matches!(reached, Reached::Own);
+                        }
+                        EventKind::Ended { code } => {
+                            debuggee.record.exiting_us = Some(at_us);
+                            debuggee.record.exit_code = Some(code);
+                        }
+                        EventKind::Exception => handled = false,
+                        EventKind::Begun { .. } | EventKind::Other => {}
+                    }
+                }
+            }
+        }
+        self.stops.push(DebugStop { at_us, held_us: Instant::now().us_since(at) });
+        proceed(pid, thread, handled)?;
+        Ok(is_entry)
+    }
+
+    /// A process that begins.
+    fn begun(&self, pid: u32, parent: Option<u32>, base: usize, at_us: f64) -> DebuggedProcess {
+        let parent = self.processes.iter().rposition(|it| Some(it.record.pid) == parent);
+        DebuggedProcess {
+            pid,
+            parent,
+            path: String::new(),
+            argv: Vec::new(),
+            base: base as u64,
+            started_us: at_us,
+            initializing_us: None,
+            entry_us: None,
+            exiting_us: None,
+            exit_code: None,
+            dlls: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Whether the launched process has ended, as far as its events say.
+    fn has_ended(&self) -> bool {
+        self.processes.first().is_some_and(|process| process.record.exit_code.is_some())
+    }
+
+    /// Waits until the launched process, whose last event is over, is gone.
+    fn ending(&self) -> Result<Complete, LaunchError> {
+        match wait(&[self.child.process()], deadline(GONE_WITHIN))? {
+            Waited::For(_) => Ok((self.child.now_us(), self.child.ending()?)),
+            Waited::TimedOut => Ok((self.child.now_us(), Ending::TimedOut)),
+        }
+    }
+
+    /// Ends everything that still runs: no process is gone before its last event is over.
+    fn end(&mut self) -> Result<(), LaunchError> {
+        self.job.terminate();
+        let over = std::time::Instant::now() + GONE_WITHIN;
+        while self.job.has_processes() && std::time::Instant::now() < over {
+            if let Some(event) = next(LOOK_UP_MS)? {
+                proceed(event.pid, event.thread, !matches!(event.kind, EventKind::Exception))?;
+            }
+        }
+        self.job.end_everything(self.child.pid).map(drop)
+    }
+}

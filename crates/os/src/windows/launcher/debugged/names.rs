@@ -1,0 +1,78 @@
+//! Names of what a debugged launch consists of.
+
+use super::debuggee::Debuggee;
+use crate::windows::launcher::memory::ChildMemory;
+use model::DebuggedProcess;
+use std::fs::File;
+use std::os::windows::ffi::OsStringExt;
+use std::os::windows::io::AsRawHandle;
+use std::path::PathBuf;
+use std::ptr;
+use windows_sys::Wdk::System::Threading::{NtQueryInformationProcess, ProcessBasicInformation};
+use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::Storage::FileSystem::GetFinalPathNameByHandleW;
+use windows_sys::Win32::System::Threading::PROCESS_BASIC_INFORMATION;
+
+/// What stands for the path of a file that has none any more.
+const UNNAMED: &str = "(a file without a name)";
+
+/// The record of a process, with the paths of its files.
+pub(super) fn with_paths(debuggee: Debuggee) -> DebuggedProcess {
+    let mut record = debuggee.record;
+    record.path = path(debuggee.file.as_ref());
+    for (dll, file) in record.dlls.iter_mut().zip(&debuggee.dll_files) {
+        dll.path = path(file.as_ref());
+    }
+    record
+}
+
+fn path(file: Option<&File>) -> String {
+    let found = file.and_then(final_path).map(files::without_prefix);
+    found.map_or_else(|| UNNAMED.to_owned(), model::text::text)
+}
+
+/// The path of an open file.
+fn final_path(file: &File) -> Option<PathBuf> {
+    let handle = file.as_raw_handle();
+    let mut name = vec![0_u16; 512];
+    loop {
+        let room = name.len() as u32;
+        // SAFETY: the handle is open, and the name has so much room.
+        let length = unsafe { GetFinalPathNameByHandleW(handle, name.as_mut_ptr(), room, 0) };
+        match length as usize {
+            0 => return None,
+            // The length that is needed.
+            needed if needed >= name.len() => name.resize(needed + 1, 0),
+            length => {
+                name.truncate(length);
+                return Some(std::ffi::OsString::from_wide(&name).into());
+            }
+        }
+    }
+}
+
+/// The process that has created a process.
+pub(super) fn parent(process: HANDLE) -> Option<u32> {
+    let mut information = PROCESS_BASIC_INFORMATION::default();
+    let bytes = size_of_val(&information) as u32;
+    let into = ptr::from_mut(&mut information).cast();
+    // SAFETY: `into` points to so many bytes of the kind that is named.
+    let status = unsafe {
+        NtQueryInformationProcess(process, ProcessBasicInformation, into, bytes, ptr::null_mut())
+    };
+    (status >= 0).then_some(information.InheritedFromUniqueProcessId as u32)
+}
+
+/// The words of a process's command line; none where they cannot be read.
+pub(super) fn arguments(process: HANDLE) -> Vec<String> {
+    ChildMemory::new(process).command_line().map_or_else(
+        |_| Vec::new(),
+        |line| {
+            let words = model::words(&line);
+            words.map_or_else(
+                || vec![line],
+                |words| words.into_iter().map(model::text::text).collect(),
+            )
+        },
+    )
+}

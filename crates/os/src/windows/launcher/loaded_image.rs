@@ -1,0 +1,94 @@
+//! The header of an image in the memory of a process.
+
+use super::memory::ChildMemory;
+use std::io;
+
+/// Offset of the PE header's offset in a file.
+const PE_OFFSET: usize = 0x3c;
+/// `PE\0\0`.
+const SIGNATURE: u32 = 0x4550;
+const AMD64: u16 = 0x8664;
+/// From the signature to the machine, and to the entry point and the size of the image (the same in both
+/// formats).
+const MACHINE: usize = 4;
+const ENTRY: usize = 4 + 20 + 16;
+const SIZE_OF_IMAGE: usize = 4 + 20 + 56;
+/// What is read at once: nearly always all of it.
+const HEAD: usize = 1024;
+
+/// The part of a header that launches are interested in.
+pub(super) struct LoadedImage {
+    /// Address of the first instruction of a program, or of the function that a DLL is initialized with.
+    pub(super) entry: Option<usize>,
+    /// Bytes of address space.
+    pub(super) bytes: usize,
+}
+
+/// An image of which launches cannot be told what they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ImageProblem {
+    #[error("its image has no PE header")]
+    NoHeader,
+    #[error("it is not an x86-64 program")]
+    Machine,
+}
+
+/// Reads the header of the image at `base`.
+///
+/// # Errors
+/// The memory cannot be read. The inner error is about the image.
+pub(super) fn read(
+    memory: &ChildMemory,
+    base: usize,
+) -> io::Result<Result<LoadedImage, ImageProblem>> {
+    let mut head = vec![0; HEAD];
+    memory.read(base, &mut head)?;
+    let Some(at) = number(&head, PE_OFFSET) else { return Ok(Err(ImageProblem::NoHeader)) };
+    let needed = SIZE_OF_IMAGE + 4;
+    let header = match head.get(at as usize..at as usize + needed) {
+        Some(header) => header.to_vec(),
+        None => {
+            let mut header = vec![0; needed];
+            memory.read(base + at as usize, &mut header)?;
+            header
+        }
+    };
+    Ok(parse(&header, base))
+}
+
+fn parse(header: &[u8], base: usize) -> Result<LoadedImage, ImageProblem> {
+    let field = |at| number(header, at).ok_or(ImageProblem::NoHeader);
+    if field(0)? != SIGNATURE {
+        return Err(ImageProblem::NoHeader);
+    }
+    if field(MACHINE)? as u16 != AMD64 {
+        return Err(ImageProblem::Machine);
+    }
+    let entry = field(ENTRY)? as usize;
+    let bytes = field(SIZE_OF_IMAGE)? as usize;
+    Ok(LoadedImage { entry: (entry != 0).then_some(base + entry), bytes })
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at + 4)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_other_machines_are_told_apart() {
+        let mut header = vec![0; SIZE_OF_IMAGE + 4];
+        assert_eq!(parse(&header, 0).err(), Some(ImageProblem::NoHeader));
+        header[..4].copy_from_slice(b"PE\0\0");
+        assert_eq!(parse(&header, 0).err(), Some(ImageProblem::Machine));
+        header[MACHINE..MACHINE + 2].copy_from_slice(&AMD64.to_le_bytes());
+        header[SIZE_OF_IMAGE..].copy_from_slice(&0x3000_u32.to_le_bytes());
+        let image = parse(&header, 0x1_0000).unwrap();
+        assert_eq!((image.entry, image.bytes), (None, 0x3000));
+        header[ENTRY..ENTRY + 4].copy_from_slice(&0x1234_u32.to_le_bytes());
+        assert_eq!(parse(&header, 0x1_0000).unwrap().entry, Some(0x1_1234));
+    }
+}
