@@ -201,7 +201,7 @@ pub const GROUPS: &[Group] = &[
         word: None,
         verbs: &[
             verb!("generate", generate, "make a synthetic program of any size"),
-            linux!("scale", scale, "how start-up time grows with a size, and by which law"),
+            verb!("scale", scale, "how start-up time grows with a size, and by which law"),
             linux!("experiment", experiment, "reproduce a published experiment"),
             linux!("doctor", doctor, "what makes measurements on this machine noisy"),
         ],

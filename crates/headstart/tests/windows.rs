@@ -110,3 +110,38 @@ fn lines_that_need_a_shell_are_run_by_cmd() {
     let said = std::fs::read(folder.path().join("said")).unwrap();
     assert_eq!(text(&said), "one\ntwo\n");
 }
+
+#[test]
+fn sizes_of_generated_images_are_launched_and_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let scale =
+        |arguments: &[&str]| json(folder.path(), &[&["scale", "--json"], arguments].concat());
+    let small = ["dawson", "--sources", "1", "--classes", "2", "--functions", "0,10,20,40"];
+    let found = scale(&[&small[..], &["--runs", "5", "--save", "run"]].concat());
+    assert!(found["workload"].as_str().unwrap().starts_with("dawson --sources 1 --classes 2, PE"));
+    let again = scale(&["--resume", "run", "--runs", "6"]);
+    let points = again["points"].as_array().unwrap();
+    let sizes: Vec<u64> = points.iter().map(|point| point["n"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [0, 10, 20, 40]);
+    assert!(points.iter().all(|point| point["samples"] == 6), "{again}");
+    assert!(folder.path().join(r"run\workloads\functions-40\Dawson.exe").is_file());
+    // What nobody asked for does not stay.
+    let found =
+        scale(&["pietrek", "--functions", "2", "--globals", "1", "--dlls", "0,1,2,3", "-r", "5"]);
+    assert!(!Path::new(found["run"].as_str().unwrap()).join("workloads").exists());
+    assert_eq!(found["parameter"], "libraries");
+}
+
+#[test]
+fn what_cannot_grow_on_windows_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (&["scale", "shape", "star"][..], "as PE images there are pietrek and dawson"),
+        (&["scale", "dawson", "--count", "syscalls"], "work cannot be counted here"),
+    ] {
+        let told = text(&headstart(folder.path(), arguments, 2).stderr);
+        assert!(told.contains(words), "{arguments:?}: {told}");
+    }
+    let runs = folder.path().join(r"headstart\runs");
+    assert!(!runs.exists() || std::fs::read_dir(runs).unwrap().next().is_none());
+}

@@ -31,10 +31,8 @@ pub mod prefetching;
 #[cfg(target_os = "linux")]
 pub mod probes;
 mod rounds;
-#[cfg(target_os = "linux")]
 mod runner;
 mod schedule;
-#[cfg(target_os = "linux")]
 pub mod sweep;
 
 pub use bench::Bench;
@@ -46,10 +44,8 @@ pub use measure::{
     Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, experiment,
     measure, resume,
 };
-#[cfg(target_os = "linux")]
 pub(crate) use measure::{create, launch_all, moved};
 pub use output_file::{OutputFile, quoted_end};
 pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
-#[cfg(target_os = "linux")]
 pub use runner::{ChanceFailures, Runner};
 pub use schedule::{fresh_seed, order};

@@ -58,7 +58,6 @@ pub mod remove;
 pub mod renew;
 #[cfg(target_os = "linux")]
 pub mod rerandomize;
-#[cfg(target_os = "linux")]
 pub mod scale;
 #[cfg(target_os = "linux")]
 pub mod selfbind;

@@ -87,14 +87,20 @@ pub fn resume_sweep(
 }
 
 /// What loads the images of the plan.
+///
+/// # Errors
+/// They cannot be loaded here, or what is to be counted cannot.
 fn runner(plan: &SweepPlan, options: &LaunchOptions) -> Result<Runner, LabError> {
     let format = match &plan.subject {
         SweepSubject::Workload { format, .. } => *format,
-        _ => Format::Elf,
+        _ => Runner::OWN,
     };
+    counted::check(plan.unit)?;
     Runner::for_format(format, options.cpu)
 }
 
+/// On Linux the words of what is launched say so.
+const OF_WINE: &str = "These are times of Wine's loader, not of the Windows loader.";
 /// The entries are those that `workload::Dawson` emits.
 const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and one for each class \
                           and each function. Wine ignores it, so the law of Windows, which reads \
@@ -104,14 +110,19 @@ const ALIGNMENT: &str = "Wine maps a section only if its offset in the file is a
                          512 this differs from size to size, so the times lie on two lines; with \
                          4096 nothing is read.";
 
-/// What to know where another system's images are launched.
-fn foreign(plan: &SweepPlan) -> Vec<String> {
-    match &plan.subject {
-        SweepSubject::Workload { format: Format::Pe, kind, .. } if kind == "dawson" => {
-            [UNMEASURED, ALIGNMENT].map(str::to_owned).to_vec()
-        }
-        _ => Vec::new(),
+/// What to know where Wine loads the images.
+fn of_wine(plan: &SweepPlan, runner: &Runner) -> Vec<String> {
+    let mut notes = Vec::new();
+    if runner.wine().is_some() && Runner::OWN == Format::Pe {
+        notes.push(OF_WINE);
     }
+    match &plan.subject {
+        SweepSubject::Workload { kind, .. } if kind == "dawson" && runner.wine().is_some() => {
+            notes.extend([UNMEASURED, ALIGNMENT]);
+        }
+        _ => {}
+    }
+    notes.into_iter().map(str::to_owned).collect()
 }
 
 /// What grows names the folders of its workloads: a plan may name parameters only.
@@ -172,7 +183,7 @@ impl Session {
         let path = folder.as_ref().map(RunFolder::path);
         Ok(Session {
             workloads: WorkloadFolder::new(path, !request.keep_workloads)?,
-            notes: foreign(&plan),
+            notes: of_wine(&plan, &runner),
             plan,
             experiment,
             samples: Vec::new(),
@@ -195,10 +206,12 @@ impl Session {
         if let Some(budget_s) = extent.budget_s {
             plan.budget_s = budget_s;
         }
+        let runner = runner(&plan, &experiment.options)?;
+        let notes = crate::moved(&experiment).into_iter().chain(of_wine(&plan, &runner));
         Ok(Session {
-            notes: crate::moved(&experiment).into_iter().chain(foreign(&plan)).collect(),
+            notes: notes.collect(),
             workloads: WorkloadFolder::new(Some(path), false)?,
-            runner: runner(&plan, &experiment.options)?,
+            runner,
             plan,
             experiment,
             samples,
@@ -268,7 +281,7 @@ impl Session {
         let fit = stats::growth::fit(&points)
             .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
         let (mut workload, parameter) = plan.subject.words();
-        if let Runner::Wine(_) = self.runner {
+        if self.runner.wine().is_some() {
             workload += &format!(", {}", self.runner.words());
         }
         Scale {

@@ -32,6 +32,11 @@ pub fn may_start_threads() -> Result<(), (String, io::Error)> {
     Ok(())
 }
 
+/// The Wine that this Windows is, such as `wine-8.0`; `None` on Windows.
+pub fn wine() -> Option<String> {
+    Some(format!("wine-{}", under_wine::version()?))
+}
+
 /// What there is to know about the machine for reading its results later.
 pub fn machine() -> Machine {
     Machine {

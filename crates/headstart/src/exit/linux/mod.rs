@@ -7,7 +7,7 @@ mod recordings;
 
 pub use super::launches::until_words;
 
-use super::{AsKnown, INTERRUPTED, as_known, code};
+use super::{AsKnown, INTERRUPTED, as_known};
 use bundle::BundleError;
 use install::ProgramError;
 use lab::pietrek::PietrekError;
@@ -29,11 +29,6 @@ use sharing::SharingError;
 pub fn interrupted() -> Option<u8> {
     let signal = os::interrupt::signal()?;
     Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
-}
-
-/// Whether the user ended what was under way.
-pub fn is_interrupt(error: &anyhow::Error) -> bool {
-    code(error) == INTERRUPTED
 }
 
 /// The types of known errors.
