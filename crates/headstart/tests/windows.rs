@@ -145,3 +145,61 @@ fn what_cannot_grow_on_windows_is_refused() {
     let runs = folder.path().join(r"headstart\runs");
     assert!(!runs.exists() || std::fs::read_dir(runs).unwrap().next().is_none());
 }
+
+fn notes(found: &Value) -> String {
+    let notes = found["notes"].as_array().unwrap().iter();
+    notes.map(|note| note.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether this Windows is Wine, by what headstart says of the machine.
+fn is_wine(folder: &Path, run: &str) -> bool {
+    let experiment = std::fs::read(folder.join(run).join("experiment.json")).unwrap();
+    let experiment: Value = serde_json::from_slice(&experiment).unwrap();
+    experiment["machine"]["kernel"].as_str().unwrap().starts_with("Wine ")
+}
+
+#[test]
+fn pietreks_table_has_bound_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = ["--dlls", "2", "--functions", "5", "--globals", "2", "--runs", "3"];
+    let more = [&["experiment", "pietrek", "--json", "--save", "kept"][..], &small].concat();
+    let found = json(folder.path(), &more);
+    let rows = found["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let column = ["default", "based", "bound"];
+    assert_eq!(names[..3], column);
+    assert_eq!(names[3..6], column.map(|name| format!("{name}, by ordinal")));
+    assert_eq!(names[6..], ["based, zero hints", "based, page-aligned", "no libraries"]);
+    let columns = found["columns"].as_array().unwrap();
+    assert_eq!((columns.len(), &columns[0]["cache"]), (1, &"warm".into()));
+    for cell in columns[0]["cells"].as_array().unwrap() {
+        assert!(cell["fastest_us"].as_f64().unwrap() > 0.0, "{cell}");
+    }
+    let notes = notes(&found);
+    let wine = is_wine(folder.path(), r"kept\warm");
+    for words in ["times of Wine's loader", "Wine ignores bound imports"] {
+        assert_eq!(notes.contains(words), wine, "{notes}");
+    }
+    assert!(notes.contains("All launches are warm"), "{notes}");
+    assert_eq!(found["published"]["rows"].as_array().unwrap().len(), 6);
+    for file in ["pietrek.json", "table.md", "table.csv", "warm.svg"] {
+        assert!(folder.path().join("kept").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn experiments_for_linux_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (&["pagein", "--", "x"][..], "does not have 'experiment pagein'"),
+        (&["openoffice", "--help"], "does not have 'experiment openoffice'"),
+        (&["pietrek", "--format", "elf"], "cannot be launched on Windows"),
+        (&["dawson", "--format", "elf"], "cannot be launched on Windows"),
+    ] {
+        let told =
+            text(&headstart(folder.path(), &[&["experiment"], arguments].concat(), 2).stderr);
+        assert!(told.contains(words), "{arguments:?}: {told}");
+    }
+    let help = text(&headstart(folder.path(), &["experiment", "--help"], 0).stdout);
+    assert!(help.contains("dawson") && !help.contains("pagein"), "{help}");
+}

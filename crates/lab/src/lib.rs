@@ -23,7 +23,6 @@ mod measure;
 mod output_file;
 #[cfg(target_os = "linux")]
 pub mod pagein;
-#[cfg(target_os = "linux")]
 pub mod pietrek;
 mod precision;
 #[cfg(target_os = "linux")]

@@ -44,8 +44,8 @@ impl Runner {
         match format {
             Format::Pe => Ok(Runner::System),
             Format::Elf => {
-                let why = "ELF files are programs of Linux, which Windows does not launch; headstart on \
-                           Linux does";
+                let why = "ELF images are programs of Linux and cannot be launched on Windows: choose PE, or \
+                           use headstart on Linux";
                 Err(LabError::Unsuitable(why.to_owned()))
             }
         }

@@ -14,7 +14,6 @@ pub mod cache_status;
 pub mod compare;
 #[cfg(target_os = "linux")]
 pub mod doctor;
-#[cfg(target_os = "linux")]
 pub mod experiment;
 #[cfg(target_os = "linux")]
 pub mod explain;

@@ -33,6 +33,7 @@ pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
             "headstart scale dawson --functions 0,100,200,400 --runs 5",
             "headstart scale pietrek --dlls 0,10,20,40 --runs 5",
         ],
+        "experiment" => &["headstart experiment pietrek --dlls 2 --functions 10 --runs 10"],
         "rebase" => &[DLLS, r"headstart pe rebase --out rebased dlls\*.dll"],
         "bind" => &[
             DLLS,

@@ -1,9 +1,11 @@
 //! The machine and how busy it is.
 
 mod affinity;
+mod file_system;
 mod processor;
 
 pub use affinity::{allowed_cpus, quiet_cpu, stay_off};
+pub use file_system::file_system;
 
 use super::system_file::function;
 use super::under_wine;

@@ -22,4 +22,4 @@ pub use lines::{LineArgs, variants, words};
 pub use linux::*;
 pub use output::OutputArgs;
 pub use sweep::SweepArgs;
-pub use values::fraction;
+pub use values::{fraction, seconds};

@@ -10,7 +10,6 @@ pub use super::launches::until_words;
 use super::{AsKnown, INTERRUPTED, as_known};
 use bundle::BundleError;
 use install::ProgramError;
-use lab::pietrek::PietrekError;
 use optimize::OptimizeError;
 use ordering::attempt::AttemptError;
 use ordering::launched::ModuleError;
@@ -33,7 +32,6 @@ pub fn interrupted() -> Option<u8> {
 
 /// The types of known errors.
 pub(super) const KNOWN: &[AsKnown] = &[
-    as_known::<PietrekError>,
     as_known::<WineError>,
     as_known::<BundleError>,
     as_known::<OptimizeError>,

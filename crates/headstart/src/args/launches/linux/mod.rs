@@ -7,7 +7,6 @@ mod values;
 
 pub use super::commands::one_command_found;
 pub use super::pinning::PinArgs;
-pub use super::values::seconds;
 pub use command::{CommandArgs, split};
 pub use snippets::SnippetArgs;
 pub use values::{check, disk, idle_or_until, toolchain};
