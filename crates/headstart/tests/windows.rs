@@ -188,6 +188,28 @@ fn pietreks_table_has_bound_rows() {
 }
 
 #[test]
+fn the_creation_of_dawsons_programs_is_timed_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["experiment", "dawson", "--json", "--runs", "5", "--save", "kept"];
+    let found = json(folder.path(), &arguments);
+    assert_eq!(found["published"]["law"], "quadratic");
+    let all = found["points"].as_array().unwrap();
+    let created = found["created"]["points"].as_array().unwrap();
+    assert_eq!((all.len(), created.len()), (17, 17));
+    for (point, created) in all.iter().zip(created) {
+        assert_eq!((&point["n"], &point["samples"]), (&created["n"], &created["samples"]));
+        assert!(created["median_us"].as_f64().unwrap() < point["median_us"].as_f64().unwrap());
+    }
+    assert_eq!(notes(&found).contains("law of Windows"), is_wine(folder.path(), "kept"));
+    for name in
+        ["plain", "root", "log"].map(|name| [format!("{name}.svg"), format!("created-{name}.svg")])
+    {
+        assert!(name.iter().all(|name| folder.path().join("kept").join(name).is_file()));
+    }
+    assert!(!folder.path().join(r"kept\workloads").exists());
+}
+
+#[test]
 fn experiments_for_linux_say_so() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, words) in [

@@ -5,8 +5,8 @@ use super::{
     LeftOut, PLAN, PLAN_SCHEMA, SweepPlan, SweepSubject, WARM_UP_ROUNDS, counted, timed, workloads,
 };
 use crate::{Event, Keep, LabError, RunFolder, Runner, Stop, fresh_seed};
-use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
-use model::{Command, Experiment, Format, LaunchOptions, Reading, Sample, Schedule};
+use model::growth::{Creation, Fit, Point, Quantile, SCALE_SCHEMA, Scale, Unit};
+use model::{Command, Experiment, Format, Launch, LaunchOptions, Reading, Sample, Schedule};
 use os::launcher::Launcher;
 use std::path::Path;
 use std::time::Instant;
@@ -136,6 +136,12 @@ fn check(plan: &SweepPlan, folder: &Path) -> Result<(), LabError> {
             Err(LabError::folder(&folder.join(PLAN), problem, "start a new sweep"))
         }
     }
+}
+
+/// The law of the points, or why there is none.
+fn fit(points: &[Point]) -> Reading<Fit> {
+    stats::growth::fit(points)
+        .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value)
 }
 
 /// Everything that a sweep works on.
@@ -275,11 +281,10 @@ impl Session {
     fn scale(&self) -> Scale {
         let plan = &self.plan;
         let (points, quantile) = match plan.unit {
-            Unit::Us => self.times(),
+            Unit::Us => self.times(&self.samples),
             _ => (plan.counts.iter().map(|&(n, count)| Point::counted(n, count)).collect(), None),
         };
-        let fit = stats::growth::fit(&points)
-            .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
+        let fit = fit(&points);
         let (mut workload, parameter) = plan.subject.words();
         if self.runner.wine().is_some() {
             workload += &format!(", {}", self.runner.words());
@@ -293,12 +298,27 @@ impl Session {
             quantile,
             fit,
             points,
+            created: self.creation(),
             notes: self.notes.iter().chain(&plan.notes).cloned().collect(),
         }
     }
 
-    fn times(&self) -> (Vec<Point>, Option<Quantile>) {
-        let times = stats::times(&self.experiment, &self.samples);
+    /// The times until the processes were created, where that is known of each.
+    fn creation(&self) -> Option<Creation> {
+        let until_created = |sample: &Sample| {
+            let launch = Launch { total_us: sample.launch.created_us?, ..sample.launch.clone() };
+            Some(Sample { launch, ..sample.clone() })
+        };
+        let samples: Vec<Sample> = self.samples.iter().map(until_created).collect::<Option<_>>()?;
+        let (points, quantile) = self.times(&samples);
+        if points.is_empty() {
+            return None;
+        }
+        Some(Creation { quantile: quantile?, fit: fit(&points), points })
+    }
+
+    fn times(&self, samples: &[Sample]) -> (Vec<Point>, Option<Quantile>) {
+        let times = stats::times(&self.experiment, samples);
         let series: Vec<(u64, Vec<f64>)> = self.plan.chosen.iter().copied().zip(times).collect();
         let (points, quantile) = stats::growth::points(&series, self.experiment.schedule.seed);
         (points, Some(quantile))
