@@ -203,7 +203,7 @@ pub const GROUPS: &[Group] = &[
             verb!("generate", generate, "make a synthetic program of any size"),
             verb!("scale", scale, "how start-up time grows with a size, and by which law"),
             verb!("experiment", experiment, "reproduce a published experiment"),
-            linux!("doctor", doctor, "what makes measurements on this machine noisy"),
+            verb!("doctor", doctor, "what makes measurements on this machine noisy"),
         ],
     },
 ];

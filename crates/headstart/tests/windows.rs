@@ -225,3 +225,22 @@ fn experiments_for_linux_say_so() {
     let help = text(&headstart(folder.path(), &["experiment", "--help"], 0).stdout);
     assert!(help.contains("dawson") && !help.contains("pagein"), "{help}");
 }
+
+#[test]
+fn doctor_says_what_wine_only_imitates() {
+    let folder = tempfile::tempdir().unwrap();
+    let checks = json(folder.path(), &["doctor", "--json"]);
+    let checks = checks.as_array().unwrap();
+    let check = |id: &str| checks.iter().find(|check| check["id"] == id).unwrap();
+    let wine = check("system")["found"].as_str().unwrap().starts_with("Wine ");
+    assert_eq!(check("system")["state"], if wine { "note" } else { "good" });
+    for id in ["power", "realtime"] {
+        assert!(!wine || check(id)["state"] == "unknown", "{}", check(id));
+    }
+    assert_eq!(check("temp-folder")["state"], "good");
+    let mut gone = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    gone.args(["doctor", "--strict"]).env("TMP", folder.path().join("gone"));
+    let output = gone.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("temp-folder"), "{}", text(&output.stdout));
+}

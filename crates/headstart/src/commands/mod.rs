@@ -12,7 +12,6 @@ pub mod cache_evict;
 #[cfg(target_os = "linux")]
 pub mod cache_status;
 pub mod compare;
-#[cfg(target_os = "linux")]
 pub mod doctor;
 pub mod experiment;
 #[cfg(target_os = "linux")]
