@@ -44,7 +44,7 @@ enum Which {
     Probe(probe::Arguments),
     #[cfg(not(target_os = "linux"))]
     #[command(flatten)]
-    Elsewhere(elsewhere::Experiment),
+    Elsewhere(elsewhere::LinuxExperiment),
 }
 
 /// Makes the experiment and prints what it shows.

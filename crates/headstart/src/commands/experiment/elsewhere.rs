@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 /// One of them.
 #[derive(Debug, Subcommand)]
-pub enum Experiment {
+pub enum LinuxExperiment {
     #[command(hide = true, disable_help_flag = true)]
     Openoffice(AnyWords),
     #[command(hide = true, disable_help_flag = true)]
@@ -24,14 +24,14 @@ pub struct AnyWords {
     _words: Vec<OsString>,
 }
 
-impl Experiment {
+impl LinuxExperiment {
     /// That it is not here.
     pub fn not_here(&self) -> anyhow::Error {
         let name = match self {
-            Experiment::Openoffice(_) => "openoffice",
-            Experiment::Prefetch(_) => "prefetch",
-            Experiment::Pagein(_) => "pagein",
-            Experiment::Probe(_) => "probe",
+            LinuxExperiment::Openoffice(_) => "openoffice",
+            LinuxExperiment::Prefetch(_) => "prefetch",
+            LinuxExperiment::Pagein(_) => "pagein",
+            LinuxExperiment::Probe(_) => "probe",
         };
         verbs::not_here(&format!("experiment {name}"))
     }
