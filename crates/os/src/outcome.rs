@@ -4,10 +4,14 @@ use model::{Check, CheckState};
 
 /// The outcome of a check whose id is added by the caller.
 pub(crate) struct Outcome {
-    state: CheckState,
-    found: String,
-    effect: String,
-    remedy: String,
+    /// How it is.
+    pub(crate) state: CheckState,
+    /// What was found.
+    pub(crate) found: String,
+    /// What that does.
+    pub(crate) effect: String,
+    /// The command that changes it; empty where there is none.
+    pub(crate) remedy: String,
 }
 
 impl Outcome {
