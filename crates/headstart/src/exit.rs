@@ -10,7 +10,7 @@ pub use command::{FileError, Usage, WithCode};
 pub use launches::{PROGRAM_FAILED, TIMED_OUT, unkept, verb};
 pub use libraries::unwritten;
 #[cfg(target_os = "linux")]
-pub use linux::{interrupted, is_interrupt, until_words};
+pub use linux::{interrupted, until_words};
 
 use crate::output;
 use dlls::rebase::DatabaseError;
@@ -119,6 +119,11 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     }
     output::tell(words(error));
     ExitCode::from(code(error))
+}
+
+/// Whether the user ended what was under way.
+pub fn is_interrupt(error: &anyhow::Error) -> bool {
+    code(error) == INTERRUPTED
 }
 
 fn code(error: &anyhow::Error) -> u8 {

@@ -6,7 +6,7 @@ mod linux;
 mod text;
 mod written;
 
-pub use launches::{say, say_ended, style_as};
+pub use launches::{left_in, say, say_ended, style_as};
 #[cfg(target_os = "linux")]
 pub use linux::*;
 pub use written::{is_named_pipe, may_be_written, write_file};

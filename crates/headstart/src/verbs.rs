@@ -83,7 +83,7 @@ pub const GROUPS: &[Group] = &[
         verbs: &[
             verb!("measure", measure, "how long a launch takes"),
             verb!("compare", compare, "whether one command starts faster than another"),
-            linux!("explain", explain, "where the time of a launch goes, and what would help"),
+            verb!("explain", explain, "where the time of a launch goes, and what would help"),
             linux!(
                 "optimize",
                 optimize,
@@ -201,9 +201,9 @@ pub const GROUPS: &[Group] = &[
         word: None,
         verbs: &[
             verb!("generate", generate, "make a synthetic program of any size"),
-            linux!("scale", scale, "how start-up time grows with a size, and by which law"),
-            linux!("experiment", experiment, "reproduce a published experiment"),
-            linux!("doctor", doctor, "what makes measurements on this machine noisy"),
+            verb!("scale", scale, "how start-up time grows with a size, and by which law"),
+            verb!("experiment", experiment, "reproduce a published experiment"),
+            verb!("doctor", doctor, "what makes measurements on this machine noisy"),
         ],
     },
 ];
@@ -272,10 +272,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
         None => (without_word(), name, rest),
     };
     match verbs.iter().find(|verb| verb.name == name) {
-        Some(verb) if !verb.is_here => Err(Usage(format!(
-            "headstart for Windows does not have '{word}{name}'; run it with headstart on Linux"
-        ))
-        .into()),
+        Some(verb) if !verb.is_here => Err(not_here(&format!("{word}{name}"))),
         Some(verb) => {
             let threads = os::host::may_start_threads();
             threads.map_err(|(limits, error)| WithCode {
@@ -291,6 +288,13 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
         }
         None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),
     }
+}
+
+/// That the build for this host does not have what was typed.
+pub fn not_here(typed: &str) -> anyhow::Error {
+    let text =
+        format!("headstart for Windows does not have '{typed}'; run it with headstart on Linux");
+    Usage(text).into()
 }
 
 fn group(word: &str) -> Option<&'static Group> {

@@ -110,3 +110,137 @@ fn lines_that_need_a_shell_are_run_by_cmd() {
     let said = std::fs::read(folder.path().join("said")).unwrap();
     assert_eq!(text(&said), "one\ntwo\n");
 }
+
+#[test]
+fn sizes_of_generated_images_are_launched_and_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let scale =
+        |arguments: &[&str]| json(folder.path(), &[&["scale", "--json"], arguments].concat());
+    let small = ["dawson", "--sources", "1", "--classes", "2", "--functions", "0,10,20,40"];
+    let found = scale(&[&small[..], &["--runs", "5", "--save", "run"]].concat());
+    assert!(found["workload"].as_str().unwrap().starts_with("dawson --sources 1 --classes 2, PE"));
+    let again = scale(&["--resume", "run", "--runs", "6"]);
+    let points = again["points"].as_array().unwrap();
+    let sizes: Vec<u64> = points.iter().map(|point| point["n"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [0, 10, 20, 40]);
+    assert!(points.iter().all(|point| point["samples"] == 6), "{again}");
+    assert!(folder.path().join(r"run\workloads\functions-40\Dawson.exe").is_file());
+    // What nobody asked for does not stay.
+    let found =
+        scale(&["pietrek", "--functions", "2", "--globals", "1", "--dlls", "0,1,2,3", "-r", "5"]);
+    assert!(!Path::new(found["run"].as_str().unwrap()).join("workloads").exists());
+    assert_eq!(found["parameter"], "libraries");
+}
+
+#[test]
+fn what_cannot_grow_on_windows_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (&["scale", "shape", "star"][..], "as PE images there are pietrek and dawson"),
+        (&["scale", "dawson", "--count", "syscalls"], "work cannot be counted here"),
+    ] {
+        let told = text(&headstart(folder.path(), arguments, 2).stderr);
+        assert!(told.contains(words), "{arguments:?}: {told}");
+    }
+    let runs = folder.path().join(r"headstart\runs");
+    assert!(!runs.exists() || std::fs::read_dir(runs).unwrap().next().is_none());
+}
+
+fn notes(found: &Value) -> String {
+    let notes = found["notes"].as_array().unwrap().iter();
+    notes.map(|note| note.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether this Windows is Wine, by what headstart says of the machine.
+fn is_wine(folder: &Path, run: &str) -> bool {
+    let experiment = std::fs::read(folder.join(run).join("experiment.json")).unwrap();
+    let experiment: Value = serde_json::from_slice(&experiment).unwrap();
+    experiment["machine"]["kernel"].as_str().unwrap().starts_with("Wine ")
+}
+
+#[test]
+fn pietreks_table_has_bound_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = ["--dlls", "2", "--functions", "5", "--globals", "2", "--runs", "3"];
+    let more = [&["experiment", "pietrek", "--json", "--save", "kept"][..], &small].concat();
+    let found = json(folder.path(), &more);
+    let rows = found["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let column = ["default", "based", "bound"];
+    assert_eq!(names[..3], column);
+    assert_eq!(names[3..6], column.map(|name| format!("{name}, by ordinal")));
+    assert_eq!(names[6..], ["based, zero hints", "based, page-aligned", "no libraries"]);
+    let columns = found["columns"].as_array().unwrap();
+    assert_eq!((columns.len(), &columns[0]["cache"]), (1, &"warm".into()));
+    for cell in columns[0]["cells"].as_array().unwrap() {
+        assert!(cell["fastest_us"].as_f64().unwrap() > 0.0, "{cell}");
+    }
+    let notes = notes(&found);
+    let wine = is_wine(folder.path(), r"kept\warm");
+    for words in ["times of Wine's loader", "Wine ignores bound imports"] {
+        assert_eq!(notes.contains(words), wine, "{notes}");
+    }
+    assert!(notes.contains("All launches are warm"), "{notes}");
+    assert_eq!(found["published"]["rows"].as_array().unwrap().len(), 6);
+    for file in ["pietrek.json", "table.md", "table.csv", "warm.svg"] {
+        assert!(folder.path().join("kept").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn the_creation_of_dawsons_programs_is_timed_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["experiment", "dawson", "--json", "--runs", "5", "--save", "kept"];
+    let found = json(folder.path(), &arguments);
+    assert_eq!(found["published"]["law"], "quadratic");
+    let all = found["points"].as_array().unwrap();
+    let created = found["created"]["points"].as_array().unwrap();
+    assert_eq!((all.len(), created.len()), (17, 17));
+    for (point, created) in all.iter().zip(created) {
+        assert_eq!((&point["n"], &point["samples"]), (&created["n"], &created["samples"]));
+        assert!(created["median_us"].as_f64().unwrap() < point["median_us"].as_f64().unwrap());
+    }
+    assert_eq!(notes(&found).contains("law of Windows"), is_wine(folder.path(), "kept"));
+    for name in
+        ["plain", "root", "log"].map(|name| [format!("{name}.svg"), format!("created-{name}.svg")])
+    {
+        assert!(name.iter().all(|name| folder.path().join("kept").join(name).is_file()));
+    }
+    assert!(!folder.path().join(r"kept\workloads").exists());
+}
+
+#[test]
+fn experiments_for_linux_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (&["pagein", "--", "x"][..], "does not have 'experiment pagein'"),
+        (&["openoffice", "--help"], "does not have 'experiment openoffice'"),
+        (&["pietrek", "--format", "elf"], "cannot be launched on Windows"),
+        (&["dawson", "--format", "elf"], "cannot be launched on Windows"),
+    ] {
+        let told =
+            text(&headstart(folder.path(), &[&["experiment"], arguments].concat(), 2).stderr);
+        assert!(told.contains(words), "{arguments:?}: {told}");
+    }
+    let help = text(&headstart(folder.path(), &["experiment", "--help"], 0).stdout);
+    assert!(help.contains("dawson") && !help.contains("pagein"), "{help}");
+}
+
+#[test]
+fn doctor_says_what_wine_only_imitates() {
+    let folder = tempfile::tempdir().unwrap();
+    let checks = json(folder.path(), &["doctor", "--json"]);
+    let checks = checks.as_array().unwrap();
+    let check = |id: &str| checks.iter().find(|check| check["id"] == id).unwrap();
+    let wine = check("system")["found"].as_str().unwrap().starts_with("Wine ");
+    assert_eq!(check("system")["state"], if wine { "note" } else { "good" });
+    for id in ["power", "realtime"] {
+        assert!(!wine || check(id)["state"] == "unknown", "{}", check(id));
+    }
+    assert_eq!(check("temp-folder")["state"], "good");
+    let mut gone = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    gone.args(["doctor", "--strict"]).env("TMP", folder.path().join("gone"));
+    let output = gone.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("temp-folder"), "{}", text(&output.stdout));
+}

@@ -2,6 +2,7 @@
 
 mod host;
 
+pub(crate) use host::quoted;
 use host::words_of;
 use model::{Command, text};
 use os::LaunchError;
@@ -80,7 +81,7 @@ fn without_shell(line: &OsStr, command: Command) -> Result<Command, CommandLineE
     let is_word = |operator: &&&str| command.argv.iter().any(|word| word == **operator);
     let Some(word) = operators.iter().find(is_word) else { return Ok(command) };
     let line = line.to_string_lossy();
-    let quoted = host::quoted(&line);
+    let quoted = quoted(&line);
     Err(CommandLineError::NeedsShell { word: (*word).to_owned(), quoted })
 }
 

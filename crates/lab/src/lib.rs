@@ -23,7 +23,6 @@ mod measure;
 mod output_file;
 #[cfg(target_os = "linux")]
 pub mod pagein;
-#[cfg(target_os = "linux")]
 pub mod pietrek;
 mod precision;
 #[cfg(target_os = "linux")]
@@ -31,10 +30,8 @@ pub mod prefetching;
 #[cfg(target_os = "linux")]
 pub mod probes;
 mod rounds;
-#[cfg(target_os = "linux")]
 mod runner;
 mod schedule;
-#[cfg(target_os = "linux")]
 pub mod sweep;
 
 pub use bench::Bench;
@@ -46,10 +43,8 @@ pub use measure::{
     Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, experiment,
     measure, resume,
 };
-#[cfg(target_os = "linux")]
 pub(crate) use measure::{create, launch_all, moved};
 pub use output_file::{OutputFile, quoted_end};
 pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
-#[cfg(target_os = "linux")]
 pub use runner::{ChanceFailures, Runner};
 pub use schedule::{fresh_seed, order};

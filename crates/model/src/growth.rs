@@ -240,8 +240,33 @@ pub struct Scale {
     pub points: Vec<Point>,
     /// The law, or why none could be looked for.
     pub fit: Reading<Fit>,
+    /// What of the times is over when the process has been created, where the host tells it apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<Creation>,
     /// What a reader should know, one sentence or two each.
     pub notes: Vec<String>,
+}
+
+/// How the time grows until a process is created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Creation {
+    /// Which of the times of a size is fitted.
+    pub quantile: Quantile,
+    /// In ascending order of n.
+    pub points: Vec<Point>,
+    /// The law, or why none could be looked for.
+    pub fit: Reading<Fit>,
+}
+
+impl Scale {
+    /// The sweep over the times until the process was created, without notes; `None` where they are
+    /// not known.
+    pub fn of_creation(&self) -> Option<Scale> {
+        let Creation { quantile, points, fit } = self.created.clone()?;
+        let workload = format!("{}: CreateProcess alone", self.workload);
+        let (quantile, notes) = (Some(quantile), Vec::new());
+        Some(Scale { workload, quantile, points, fit, notes, created: None, ..self.clone() })
+    }
 }
 
 #[cfg(test)]

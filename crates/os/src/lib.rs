@@ -8,6 +8,7 @@
 pub mod cpuid;
 mod error;
 mod launching;
+mod outcome;
 mod pattern;
 pub mod phrases;
 mod stdio;

@@ -6,6 +6,7 @@
 //! rows, shown or not.
 
 mod counts;
+mod dlls;
 mod figures;
 mod findings;
 mod modules;
@@ -33,6 +34,7 @@ pub fn view(explanation: &Explanation, style: &Style, rows: Option<usize>) -> St
     phases::bars(&mut page, explanation);
     processes::table(&mut page, explanation);
     modules::table(&mut page, explanation);
+    dlls::table(&mut page, explanation);
     remains::lists(&mut page, explanation);
     counts::lines(&mut page, explanation);
     findings::list(&mut page, explanation);

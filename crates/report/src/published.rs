@@ -171,7 +171,9 @@ pub fn growth_markdown(scale: &Scale, published: &PublishedGrowth) -> String {
 
 fn laws(scale: &Scale, published: &PublishedGrowth, style: &Style) -> String {
     let ours = crate::scale::sentence(scale, style);
-    format!("Growth there: {}. Here: {ours}", published.law)
+    let created = scale.of_creation().map(|created| crate::scale::sentence(&created, style));
+    let created = created.map_or(String::new(), |law| format!(". CreateProcess alone: {law}"));
+    format!("Growth there: {}. Here: {ours}{created}", published.law)
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use crate::table::{Cell, Column, Table};
 use model::Reading;
 use model::growth::{Cost, Fit, Law, Point, Quantile, Scale, Unit};
 
+/// Of the times until the process was created.
+const CREATION: &str = "Of that, CreateProcess alone";
 /// From this relative deviation on a point is marked.
 const FAR: f64 = 0.1;
 
@@ -19,6 +21,21 @@ const FAR: f64 = 0.1;
 pub fn view(scale: &Scale, style: &Style) -> String {
     let head = format!("{}, by {}", scale.workload, scale.parameter);
     let mut view = style.paint(Tint::Name, &style.shorten(&head, style.width)) + "\n\n";
+    view += &law_and_points(scale, style);
+    let plot = chart::plot(scale, style);
+    if !plot.is_empty() {
+        view += &format!("\n{plot}");
+    }
+    if let Some(created) = scale.of_creation() {
+        view += &format!("\n{}\n\n", style.paint(Tint::Name, CREATION));
+        view += &law_and_points(&created, style);
+    }
+    view + &style.notes_below(&notes_of(scale))
+}
+
+/// The sentence and the points.
+fn law_and_points(scale: &Scale, style: &Style) -> String {
+    let mut view = String::new();
     let tint = match &scale.fit {
         Reading::Value(Fit { law: Law::Constant | Law::Logarithmic, .. }) => Tint::Good,
         Reading::Value(Fit { law: Law::Quadratic | Law::Cubic, .. }) => Tint::Bad,
@@ -31,21 +48,20 @@ pub fn view(scale: &Scale, style: &Style) -> String {
         view += &(style.paint(tint, line) + "\n");
     }
     view.push('\n');
-    view += &table(scale, style).render(style);
-    let plot = chart::plot(scale, style);
-    if !plot.is_empty() {
-        view += &format!("\n{plot}");
-    }
-    view + &style.notes_below(&notes_of(scale))
+    view + &table(scale, style).render(style)
 }
 
 /// The same as Markdown, without the plot.
 pub fn markdown(scale: &Scale) -> String {
     let style = Style { color: false, width: usize::MAX, unicode: true };
     let head = format!("# {}, by {}", scale.workload, scale.parameter);
-    let law = full_sentence(scale, &style);
+    let part = |scale: &Scale| {
+        format!("{}\n\n{}", full_sentence(scale, &style), table(scale, &style).markdown())
+    };
+    let created = scale.of_creation();
+    let created = created.map(|created| format!("\n## {CREATION}\n\n{}", part(&created)));
     let notes: String = notes_of(scale).iter().map(|note| format!("\n{note}\n")).collect();
-    format!("{head}\n\n{law}\n\n{}{notes}", table(scale, &style).markdown())
+    format!("{head}\n\n{}{}{notes}", part(scale), created.unwrap_or_default())
 }
 
 fn table(scale: &Scale, style: &Style) -> Table {
@@ -124,13 +140,19 @@ fn unit_name(unit: Unit) -> &'static str {
 }
 
 fn notes_of(scale: &Scale) -> Vec<String> {
-    let lower = lower_quantile(scale).map(|lower| {
+    let created = scale.of_creation();
+    let fitted = [Some(scale), created.as_ref()].into_iter().flatten().filter_map(lower_quantile);
+    let mut fitted: Vec<Quantile> = fitted.collect();
+    fitted.dedup();
+    let lower = fitted.into_iter().map(|lower| {
+        let fit =
+            if lower_quantile(scale) == Some(lower) { "The fit" } else { "That of CreateProcess" };
         format!(
-            "The fit uses {}, the time that {:.0} % of the launches at each size do not exceed: it \
+            "{fit} uses {}, the time that {:.0} % of the launches at each size do not exceed: it \
              varies less here than the median.",
             lower.name(),
             lower.part() * 100.0
         )
     });
-    lower.into_iter().chain(scale.notes.iter().cloned()).collect()
+    lower.chain(scale.notes.iter().cloned()).collect()
 }

@@ -5,7 +5,7 @@ mod data;
 use data::{ASCII, PLAIN, RICH, fits};
 use insta::assert_snapshot;
 use model::Reading;
-use model::growth::{Cost, Point, Quantile, SCALE_SCHEMA, Scale, Unit};
+use model::growth::{Cost, Creation, Point, Quantile, SCALE_SCHEMA, Scale, Unit};
 use report::chart::{Chart, svg};
 use report::scale::view;
 use report::style::Style;
@@ -24,6 +24,7 @@ fn scale(workload: &str, unit: Unit, points: Vec<Point>) -> Scale {
         quantile: (unit == Unit::Us).then_some(Quantile::Median),
         points,
         fit,
+        created: None,
         notes: Vec::new(),
     }
 }
@@ -77,6 +78,15 @@ fn unsteady() -> Scale {
     scale
 }
 
+/// Where the host tells the creation of processes apart.
+fn created() -> Scale {
+    let scale = constant();
+    let times = [(0, 300.0), (8, 380.0), (16, 460.0), (32, 620.0), (64, 940.0)];
+    let points: Vec<Point> = times.iter().map(timed).collect();
+    let fit = Reading::Value(stats::growth::fit(&points).unwrap());
+    Scale { created: Some(Creation { quantile: Quantile::P10, points, fit }), ..scale }
+}
+
 fn unclear() -> Scale {
     let times = [(0, 900.0), (10, 1800.0), (20, 700.0), (40, 2000.0), (80, 600.0)];
     scale("./program --size {n} <&>\u{1b}[31m", Unit::Us, times.iter().map(timed).collect())
@@ -102,6 +112,13 @@ fn views() {
     assert_snapshot!("scale_unclear", fits(&view(&unclear(), &PLAIN)));
     assert_snapshot!("scale_refused", fits(&view(&refused(), &PLAIN)));
     assert_snapshot!("scale_constant", fits(&view(&constant(), &PLAIN)));
+    assert_snapshot!("scale_created", fits(&view(&created(), &PLAIN)));
+    let markdown = report::scale::markdown(&created());
+    let at = |text: &str| markdown.find(text).unwrap_or_else(|| panic!("{text}: {markdown}"));
+    assert!(
+        at("does not grow") < at("## Of that, CreateProcess alone")
+            && at("is linear") < at("p10, the")
+    );
     for scale in [star(), dense(), unclear(), refused(), constant()] {
         assert!(view(&scale, &ASCII).is_ascii());
     }

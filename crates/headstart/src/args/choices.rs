@@ -19,6 +19,9 @@ where
     })
 }
 
+/// The format of images that the system launches, as it is typed.
+pub const OWN_FORMAT: &str = if cfg!(windows) { "pe" } else { "elf" };
+
 /// The format of generated images.
 pub fn format() -> impl TypedValueParser<Value = Format> {
     choice([("elf", Format::Elf), ("pe", Format::Pe)])

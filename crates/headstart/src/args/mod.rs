@@ -6,7 +6,7 @@ mod rewriting;
 mod rewriting_elf;
 mod workload;
 
-pub use choices::{address, choice, format};
+pub use choices::{OWN_FORMAT, address, choice, format};
 pub use launches::*;
 pub use rewriting::DllArgs;
 pub use rewriting_elf::RewriteArgs;

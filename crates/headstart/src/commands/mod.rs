@@ -12,11 +12,8 @@ pub mod cache_evict;
 #[cfg(target_os = "linux")]
 pub mod cache_status;
 pub mod compare;
-#[cfg(target_os = "linux")]
 pub mod doctor;
-#[cfg(target_os = "linux")]
 pub mod experiment;
-#[cfg(target_os = "linux")]
 pub mod explain;
 pub mod flags;
 pub mod generate;
@@ -58,7 +55,6 @@ pub mod remove;
 pub mod renew;
 #[cfg(target_os = "linux")]
 pub mod rerandomize;
-#[cfg(target_os = "linux")]
 pub mod scale;
 #[cfg(target_os = "linux")]
 pub mod selfbind;

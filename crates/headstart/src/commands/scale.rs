@@ -27,8 +27,10 @@ use subject::{SubjectArgs, counted};
 pub struct Arguments {
     #[command(flatten)]
     subject: SubjectArgs,
-    /// Count work instead of measuring time
+    #[cfg_attr(not(windows), doc = "Count work instead of measuring time")]
+    #[cfg_attr(windows, doc = "Not available on Windows")]
     #[arg(long, value_name = "WHAT", help_heading = "How often", value_parser = counted())]
+    #[arg(hide = cfg!(windows))]
     count: Option<Unit>,
     #[command(flatten)]
     sweep: SweepArgs,

@@ -29,6 +29,11 @@ pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
             &["headstart generate shape chain --n 3 --out chain", r"headstart simulate chain\main"]
         }
         "generate" => &[DLLS, r"headstart inspect dlls\LoadTimeDLL_1.dll"],
+        "scale" => &[
+            "headstart scale dawson --functions 0,100,200,400 --runs 5",
+            "headstart scale pietrek --dlls 0,10,20,40 --runs 5",
+        ],
+        "experiment" => &["headstart experiment pietrek --dlls 2 --functions 10 --runs 10"],
         "rebase" => &[DLLS, r"headstart pe rebase --out rebased dlls\*.dll"],
         "bind" => &[
             DLLS,

@@ -24,6 +24,11 @@ pub fn say(notes: &[String], look: Look) {
     }
 }
 
+/// Where the tables and graphs of an experiment are.
+pub fn left_in(folder: &Path) -> String {
+    format!("Tables and graphs: {}\n", quoted(folder))
+}
+
 /// Says on stderr that a run ended before its time, and how to go on with it where it is kept.
 pub fn say_ended(interrupted: bool, kept: Option<(Series, &Path)>) {
     let said = match interrupted {

@@ -2,22 +2,16 @@
 
 pub use super::written::{may_be_written_beside, write_bytes};
 
-use super::{quoted, style_of};
+use super::style_of;
 use crate::exit::FileError;
 use anyhow::Result;
 use report::Style;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 /// How standard error is written to.
 pub fn style_aside() -> Style {
     let stderr = std::io::stderr();
     style_of(stderr.is_terminal(), anstream::AutoStream::choice(&stderr))
-}
-
-/// Where the tables and graphs of an experiment are.
-pub fn left_in(folder: &Path) -> String {
-    format!("Tables and graphs: {}\n", quoted(folder))
 }
 
 /// Where the output of programs goes that nobody wants to see.

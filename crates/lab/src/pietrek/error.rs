@@ -24,6 +24,9 @@ pub enum PietrekError {
         /// What happened.
         source: io::Error,
     },
+    /// A program cannot be bound to its libraries.
+    #[error("the program cannot be bound: {0}")]
+    Bind(#[source] Box<dlls::RewriteError>),
     /// A folder was prepared with another workload than the one that is launched.
     #[error("{} holds {held}, and {wanted} are wanted", folder.display())]
     OtherWorkload {

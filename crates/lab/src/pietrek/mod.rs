@@ -5,9 +5,11 @@
 //! are launched in turns from all `places`, warm and then cold, and become the columns of a `table`.
 
 mod beside;
+mod bound;
 mod error;
 mod forms;
 mod launches;
+mod notes;
 mod places;
 mod table;
 
@@ -24,13 +26,6 @@ use workload::{Format, Pietrek};
 /// Seconds for everything, half for warm launches and half for cold ones.
 const BUDGET_S: f64 = 120.0;
 const STATES: [CacheState; 2] = [CacheState::Warm, CacheState::ColdEvicted];
-
-/// What to know about the figures of PE.
-const OF_WINE: [&str; 3] = [
-    "These are times of Wine's loader, not of the Windows loader.",
-    "All launches are warm: Wine's server runs on between them and keeps its files in memory.",
-    "No row is bound, because Wine ignores bound imports.",
-];
 
 /// What to launch, from where, and how often.
 #[derive(Clone, Debug)]
@@ -111,9 +106,7 @@ pub fn pietrek(
         }
     }
     table.columns.extend(beside);
-    if let Runner::Wine(_) = setting.runner {
-        table.notes.extend(OF_WINE.map(str::to_owned));
-    }
+    table.notes.extend(notes::of(&setting));
     Ok(LoadTimes { table, folder, stop })
 }
 

@@ -1,7 +1,7 @@
 //! Folders on the file systems that the forms are launched from.
 
 use super::forms::{Form, words};
-use super::{PietrekError, PietrekPath, PietrekRequest};
+use super::{PietrekError, PietrekPath, PietrekRequest, bound};
 use crate::LabError;
 use files::Permit;
 use std::path::{Path, PathBuf};
@@ -88,11 +88,15 @@ fn written(base: &Pietrek) -> String {
     }
 }
 
-fn write(folder: &Path, forms: &[Form]) -> Result<(), LabError> {
+fn write(folder: &Path, forms: &[Form]) -> Result<(), PietrekError> {
     for form in forms {
         let folder = folder.join(&form.folder);
-        if !folder.exists() {
-            form.files.write_to(&folder)?;
+        if folder.exists() {
+            continue;
+        }
+        match form.bound {
+            true => bound::write(form, &folder)?,
+            false => drop(form.files.write_to(&folder).map_err(LabError::from)?),
         }
     }
     Ok(())

@@ -6,6 +6,10 @@
 //! run folder, so that a sweep goes on where it was killed.
 
 mod choose;
+#[cfg(target_os = "linux")]
+mod counted;
+#[cfg(not(target_os = "linux"))]
+#[path = "../windows/counted.rs"]
 mod counted;
 mod counts;
 mod plan;

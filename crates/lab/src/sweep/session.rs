@@ -5,8 +5,8 @@ use super::{
     LeftOut, PLAN, PLAN_SCHEMA, SweepPlan, SweepSubject, WARM_UP_ROUNDS, counted, timed, workloads,
 };
 use crate::{Event, Keep, LabError, RunFolder, Runner, Stop, fresh_seed};
-use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
-use model::{Command, Experiment, Format, LaunchOptions, Reading, Sample, Schedule};
+use model::growth::{Creation, Fit, Point, Quantile, SCALE_SCHEMA, Scale, Unit};
+use model::{Command, Experiment, Format, Launch, LaunchOptions, Reading, Sample, Schedule};
 use os::launcher::Launcher;
 use std::path::Path;
 use std::time::Instant;
@@ -87,14 +87,20 @@ pub fn resume_sweep(
 }
 
 /// What loads the images of the plan.
+///
+/// # Errors
+/// They cannot be loaded here, or what is to be counted cannot.
 fn runner(plan: &SweepPlan, options: &LaunchOptions) -> Result<Runner, LabError> {
     let format = match &plan.subject {
         SweepSubject::Workload { format, .. } => *format,
-        _ => Format::Elf,
+        _ => Runner::OWN,
     };
+    counted::check(plan.unit)?;
     Runner::for_format(format, options.cpu)
 }
 
+/// On Linux the words of what is launched say so.
+const OF_WINE: &str = "These are times of Wine's loader, not of the Windows loader.";
 /// The entries are those that `workload::Dawson` emits.
 const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and one for each class \
                           and each function. Wine ignores it, so the law of Windows, which reads \
@@ -104,14 +110,19 @@ const ALIGNMENT: &str = "Wine maps a section only if its offset in the file is a
                          512 this differs from size to size, so the times lie on two lines; with \
                          4096 nothing is read.";
 
-/// What to know where another system's images are launched.
-fn foreign(plan: &SweepPlan) -> Vec<String> {
-    match &plan.subject {
-        SweepSubject::Workload { format: Format::Pe, kind, .. } if kind == "dawson" => {
-            [UNMEASURED, ALIGNMENT].map(str::to_owned).to_vec()
-        }
-        _ => Vec::new(),
+/// What to know where Wine loads the images.
+fn of_wine(plan: &SweepPlan, runner: &Runner) -> Vec<String> {
+    let mut notes = Vec::new();
+    if runner.wine().is_some() && Runner::OWN == Format::Pe {
+        notes.push(OF_WINE);
     }
+    match &plan.subject {
+        SweepSubject::Workload { kind, .. } if kind == "dawson" && runner.wine().is_some() => {
+            notes.extend([UNMEASURED, ALIGNMENT]);
+        }
+        _ => {}
+    }
+    notes.into_iter().map(str::to_owned).collect()
 }
 
 /// What grows names the folders of its workloads: a plan may name parameters only.
@@ -125,6 +136,12 @@ fn check(plan: &SweepPlan, folder: &Path) -> Result<(), LabError> {
             Err(LabError::folder(&folder.join(PLAN), problem, "start a new sweep"))
         }
     }
+}
+
+/// The law of the points, or why there is none.
+fn fit(points: &[Point]) -> Reading<Fit> {
+    stats::growth::fit(points)
+        .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value)
 }
 
 /// Everything that a sweep works on.
@@ -172,7 +189,7 @@ impl Session {
         let path = folder.as_ref().map(RunFolder::path);
         Ok(Session {
             workloads: WorkloadFolder::new(path, !request.keep_workloads)?,
-            notes: foreign(&plan),
+            notes: of_wine(&plan, &runner),
             plan,
             experiment,
             samples: Vec::new(),
@@ -195,10 +212,12 @@ impl Session {
         if let Some(budget_s) = extent.budget_s {
             plan.budget_s = budget_s;
         }
+        let runner = runner(&plan, &experiment.options)?;
+        let notes = crate::moved(&experiment).into_iter().chain(of_wine(&plan, &runner));
         Ok(Session {
-            notes: crate::moved(&experiment).into_iter().chain(foreign(&plan)).collect(),
+            notes: notes.collect(),
             workloads: WorkloadFolder::new(Some(path), false)?,
-            runner: runner(&plan, &experiment.options)?,
+            runner,
             plan,
             experiment,
             samples,
@@ -262,13 +281,12 @@ impl Session {
     fn scale(&self) -> Scale {
         let plan = &self.plan;
         let (points, quantile) = match plan.unit {
-            Unit::Us => self.times(),
+            Unit::Us => self.times(&self.samples),
             _ => (plan.counts.iter().map(|&(n, count)| Point::counted(n, count)).collect(), None),
         };
-        let fit = stats::growth::fit(&points)
-            .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
+        let fit = fit(&points);
         let (mut workload, parameter) = plan.subject.words();
-        if let Runner::Wine(_) = self.runner {
+        if self.runner.wine().is_some() {
             workload += &format!(", {}", self.runner.words());
         }
         Scale {
@@ -280,12 +298,27 @@ impl Session {
             quantile,
             fit,
             points,
+            created: self.creation(),
             notes: self.notes.iter().chain(&plan.notes).cloned().collect(),
         }
     }
 
-    fn times(&self) -> (Vec<Point>, Option<Quantile>) {
-        let times = stats::times(&self.experiment, &self.samples);
+    /// The times until the processes were created, where that is known of each.
+    fn creation(&self) -> Option<Creation> {
+        let until_created = |sample: &Sample| {
+            let launch = Launch { total_us: sample.launch.created_us?, ..sample.launch.clone() };
+            Some(Sample { launch, ..sample.clone() })
+        };
+        let samples: Vec<Sample> = self.samples.iter().map(until_created).collect::<Option<_>>()?;
+        let (points, quantile) = self.times(&samples);
+        if points.is_empty() {
+            return None;
+        }
+        Some(Creation { quantile: quantile?, fit: fit(&points), points })
+    }
+
+    fn times(&self, samples: &[Sample]) -> (Vec<Point>, Option<Quantile>) {
+        let times = stats::times(&self.experiment, samples);
         let series: Vec<(u64, Vec<f64>)> = self.plan.chosen.iter().copied().zip(times).collect();
         let (points, quantile) = stats::growth::points(&series, self.experiment.schedule.seed);
         (points, Some(quantile))

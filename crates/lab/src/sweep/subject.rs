@@ -1,7 +1,7 @@
 //! What changes its size in a sweep: as words, and as a command for each size.
 
 use super::workloads;
-use crate::command_line::{CommandLineError, one_command};
+use crate::command_line::{CommandLineError, one_command, quoted};
 use model::{Command, Format};
 use serde::{Deserialize, Serialize};
 
@@ -55,8 +55,8 @@ impl SweepSubject {
     pub fn words(&self) -> (String, String) {
         match self {
             SweepSubject::Command(words) => {
-                let quoted = shlex::try_join(words.iter().map(String::as_str));
-                (quoted.unwrap_or_else(|_| words.join(" ")), "n".to_owned())
+                let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                (quoted.join(" "), "n".to_owned())
             }
             SweepSubject::Programs(_) => ("programs".to_owned(), "n".to_owned()),
             SweepSubject::Workload { kind, varied, fixed, format: _ } => {

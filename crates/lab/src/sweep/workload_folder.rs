@@ -21,7 +21,7 @@ impl WorkloadFolder {
     /// In the run folder, or in a temporary one where there is none.
     pub fn new(run: Option<&Path>, passing: bool) -> Result<WorkloadFolder, LabError> {
         if let Some(run) = run {
-            let run = run.canonicalize().map_err(|error| failed(run, error))?;
+            let run = files::real_path(run).map_err(|error| failed(run, error))?;
             return Ok(WorkloadFolder { folder: run.join(FOLDER), temporary: None, passing });
         }
         let temporary = tempfile::Builder::new()
@@ -29,7 +29,7 @@ impl WorkloadFolder {
             .tempdir()
             .map_err(LabError::NoTemporaryFolder)?;
         let folder = temporary.path();
-        let folder = folder.canonicalize().map_err(|error| failed(folder, error))?.join(FOLDER);
+        let folder = files::real_path(folder).map_err(|error| failed(folder, error))?.join(FOLDER);
         Ok(WorkloadFolder { folder, temporary: Some(temporary), passing })
     }
 
@@ -66,7 +66,7 @@ impl WorkloadFolder {
         if folder.symlink_metadata().is_err() {
             return Ok(());
         }
-        if folder.canonicalize().map_err(|error| failed(folder, error))? != *folder {
+        if files::real_path(folder).map_err(|error| failed(folder, error))? != *folder {
             let folder = folder.display();
             let text = format!("{folder} is a symbolic link; remove it, then resume the sweep");
             return Err(LabError::Unusable(text));

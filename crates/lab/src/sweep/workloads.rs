@@ -4,9 +4,10 @@ use crate::LabError;
 use model::Format;
 use workload::{Dawson, Files, Kind, PeOptions, Pietrek, Shape, Workload};
 
-/// The workloads, as they are typed.
-pub fn kinds() -> Vec<String> {
-    let shapes = Kind::ALL.iter().map(|kind| format!("{SHAPE}{}", kind.name()));
+/// The workloads, as they are typed: those that there are as images of this format.
+pub fn kinds(format: Format) -> Vec<String> {
+    let shapes: &[Kind] = if format == Format::Elf { &Kind::ALL } else { &[] };
+    let shapes = shapes.iter().map(|kind| format!("{SHAPE}{}", kind.name()));
     shapes.chain(["pietrek", "dawson"].map(str::to_owned)).collect()
 }
 
@@ -111,7 +112,10 @@ fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Worklo
         }
         other => match shape(other) {
             Some(_) if format != Format::Elf => {
-                return Err(unsuitable(format!("{other} can be generated as ELF images only")));
+                let there_are = kinds(format).join(" and ");
+                return Err(unsuitable(format!(
+                    "{other} can be generated as ELF images only; as PE images there are {there_are}"
+                )));
             }
             Some(kind) => Workload::Shape(Shape { kind, n: value("n", 0) }),
             None => return Err(unsuitable(format!("there is no workload '{other}'"))),

@@ -11,7 +11,8 @@ mod processor;
 mod quota;
 mod storage;
 
-use model::{Check, CheckState};
+use crate::outcome::Outcome;
+use model::Check;
 use std::fs;
 
 /// Every check; takes about half a second, most of it watching other processes.
@@ -40,47 +41,6 @@ pub fn run() -> Vec<Check> {
     ];
     checks.extend(load::activity());
     checks
-}
-
-/// The outcome of a check whose id is added by the caller.
-struct Outcome {
-    state: CheckState,
-    found: String,
-    effect: String,
-    remedy: String,
-}
-
-impl Outcome {
-    fn new(state: CheckState, found: impl Into<String>, effect: impl Into<String>) -> Self {
-        let remedy = String::new();
-        Outcome { state, found: found.into(), effect: effect.into(), remedy }
-    }
-
-    fn good(found: impl Into<String>, effect: impl Into<String>) -> Self {
-        Outcome::new(CheckState::Good, found, effect)
-    }
-
-    fn note(found: impl Into<String>, effect: impl Into<String>) -> Self {
-        Outcome::new(CheckState::Note, found, effect)
-    }
-
-    fn warning(found: impl Into<String>, effect: impl Into<String>) -> Self {
-        Outcome::new(CheckState::Warning, found, effect)
-    }
-
-    fn unknown(found: impl Into<String>, effect: impl Into<String>) -> Self {
-        Outcome::new(CheckState::Unknown, found, effect)
-    }
-
-    fn remedy(mut self, command: impl Into<String>) -> Self {
-        self.remedy = command.into();
-        self
-    }
-
-    fn named(self, id: &str) -> Check {
-        let Outcome { state, found, effect, remedy } = self;
-        Check { id: id.to_owned(), state, found, effect, remedy }
-    }
 }
 
 /// The system's words for an error, without its number.

@@ -38,6 +38,11 @@ pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The Wine that the system is, as on Windows it may be: none here.
+pub fn wine() -> Option<String> {
+    None
+}
+
 /// What there is to know about the machine for reading its results later.
 pub fn machine() -> Machine {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

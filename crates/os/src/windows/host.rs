@@ -1,9 +1,11 @@
 //! The machine and how busy it is.
 
 mod affinity;
+mod file_system;
 mod processor;
 
 pub use affinity::{allowed_cpus, quiet_cpu, stay_off};
+pub use file_system::file_system;
 
 use super::system_file::function;
 use super::under_wine;
@@ -30,6 +32,11 @@ pub const OTHER_TEMPORARY_FOLDER: &str =
 /// None.
 pub fn may_start_threads() -> Result<(), (String, io::Error)> {
     Ok(())
+}
+
+/// The Wine that this Windows is, such as `wine-8.0`; `None` on Windows.
+pub fn wine() -> Option<String> {
+    Some(format!("wine-{}", under_wine::version()?))
 }
 
 /// What there is to know about the machine for reading its results later.

@@ -1,5 +1,6 @@
 //! What headstart needs of Windows.
 
+pub mod checks;
 pub mod clock;
 pub mod host;
 pub mod interrupt;

@@ -5,21 +5,32 @@ use super::page::Page;
 use crate::style::Tint;
 use model::{BundleReport, CalledCode, CpuidTax, Explanation, FileWork, Reading, Waits};
 
+/// Figures that have a line here, where their source says anything of them: on Windows none has.
+const COUNTED: [&str; 4] = ["faults", "files", "cpuid", "functions"];
+
 /// Page faults, file-system work, CPUID and functions, a line each. Why one is missing stands with the sources.
 pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
-    page.blank();
+    if explanation.sources.iter().any(|source| COUNTED.contains(&source.figures.as_str())) {
+        page.blank();
+    }
     for bundle in explanation.bundles.iter().filter(|bundle| !bundle.started_original) {
         labeled(page, "Bundle", Reading::Value(bundled(bundle)));
     }
-    let faults = faults(explanation);
-    labeled(page, "Page faults", faults);
-    labeled(page, "Files", explanation.files.clone().map(|work| files(&work)));
+    let recorded = |figures| explanation.sources.iter().any(|source| source.figures == figures);
+    if recorded("faults") {
+        labeled(page, "Page faults", faults(explanation));
+    }
+    if recorded("files") {
+        labeled(page, "Files", explanation.files.clone().map(|work| files(&work)));
+    }
     if let Some(us) = explanation.untraced_cpu_us.get() {
         labeled(page, "CPU time", Reading::Value(cpu_time(us, &explanation.waits)));
     }
-    labeled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
+    if recorded("cpuid") {
+        labeled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
+    }
     // Older versions did not record functions.
-    if explanation.sources.iter().any(|source| source.figures == "functions") {
+    if recorded("functions") {
         labeled(page, "Functions", explanation.called_code.clone().map(|code| functions(&code)));
     }
 }

@@ -1,4 +1,4 @@
-//! The table of modules of an explanation.
+//! The table of ELF modules of an explanation.
 
 use super::figures::{add, count_or_dash, duration_or_dash, plural};
 use super::page::Page;
@@ -81,7 +81,7 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
 fn rows(explanation: &Explanation) -> Vec<Row> {
     let mut by_path: BTreeMap<(&str, bool), Row> = BTreeMap::new();
     let mut order: Vec<(&str, bool)> = Vec::new();
-    for module in &explanation.modules {
+    for module in explanation.modules.iter().filter(|module| module.pe.is_none()) {
         let key = (module.path.as_str(), module.merged_in.is_some());
         let entry = by_path.entry(key).or_insert_with(|| {
             order.push(key);

@@ -24,6 +24,7 @@ pub(super) fn header(page: &mut Page, explanation: &Explanation) {
             let compared = format!("{more:.1} % {word} than the untraced median of {median}");
             match basis(explanation) {
                 "ptrace" => format!("traced launch, {compared}"),
+                "debug API" => "median of launches without a debugger".to_owned(),
                 "LD_DEBUG" => format!("launch with the loader's log, {compared}"),
                 _ => "median of untraced launches".to_owned(),
             }

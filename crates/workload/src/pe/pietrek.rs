@@ -166,6 +166,13 @@ impl<'a> Sized<'a> {
     }
 }
 
+/// Whether the headers of the program have room for what binds it to its libraries.
+pub fn can_be_bound(asked: &Pietrek) -> bool {
+    Sized::new(asked).is_ok_and(|Sized { machine, imports, .. }| {
+        header_bytes(machine, &imports) > headers::bytes(machine, 2)
+    })
+}
+
 /// Headers of the program with room for bound imports behind them, as BIND needs it; without, where
 /// they would not end before the first section.
 fn header_bytes(machine: Machine, imports: &Imports) -> u32 {

@@ -11,13 +11,15 @@ mod output;
 mod parameters;
 mod pinning;
 mod shell;
+mod sweep;
 pub mod values;
 
-pub use commands::one_command;
+pub use commands::{no_option, one_command};
 pub use exports::Look;
-pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
+pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
 pub use lines::{LineArgs, variants, words};
 #[cfg(target_os = "linux")]
 pub use linux::*;
 pub use output::OutputArgs;
-pub use values::fraction;
+pub use sweep::SweepArgs;
+pub use values::{fraction, seconds};

@@ -1,14 +1,14 @@
 //! Dawson's question: is it linear?
 
-use crate::args::{LaunchArgs, OldRun, SweepArgs, format};
+use crate::args::{LaunchArgs, OWN_FORMAT, OldRun, SweepArgs, format};
 use crate::commands::scale;
 use crate::exit::Usage;
 use crate::output;
 use crate::progress::StatusLine;
 use anyhow::Result;
-use lab::Keep;
 use lab::sweep::workloads::FILE_ALIGNMENT;
 use lab::sweep::{SweepRequest, SweepSubject, Swept};
+use lab::{Keep, Runner};
 use model::Until;
 use model::growth::{Scale, Unit};
 use model::published::PublishedGrowth;
@@ -32,21 +32,38 @@ const TABLE: &str = "table.md";
 /// are generated and launched in turns. Both of his graphs are drawn: n against time, and n against
 /// the square root of time, where n² is a straight line.
 ///
-/// With --format pe the programs are PE files with a Guard CF table, launched under Wine, which
-/// ignores the table.
+#[cfg_attr(
+    not(windows),
+    doc = "With --format pe the programs are PE files with a Guard CF table, launched under Wine, which \
+           ignores the table."
+)]
+#[cfg_attr(
+    windows,
+    doc = "The programs are PE files with a Guard CF table. CreateProcess is timed by itself as well. Wine \
+           ignores the table."
+)]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Format of the programs; pe is launched under Wine
-    #[arg(long, default_value = "elf", value_parser = format())]
+    #[cfg_attr(not(windows), doc = "Format of the programs; pe is launched under Wine")]
+    #[cfg_attr(windows, doc = "Format of the programs; elf is refused")]
+    #[arg(long, default_value = OWN_FORMAT, value_parser = format(), hide = cfg!(windows))]
     format: Format,
-    /// pe: FileAlignment, 512, 1024, 2048 or 4096 [default: 512]
+    #[cfg_attr(not(windows), doc = "pe: FileAlignment, 512, 1024, 2048 or 4096 [default: 512]")]
+    #[cfg_attr(windows, doc = "FileAlignment, 512, 1024, 2048 or 4096 [default: 512]")]
     #[arg(long, value_name = "BYTES")]
     file_alignment: Option<u32>,
     #[command(flatten)]
     sweep: SweepArgs,
     #[command(flatten)]
     launching: LaunchArgs,
-    /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
+    #[cfg_attr(
+        not(windows),
+        doc = "Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = r"Keep the tables and graphs in this new folder [default: a folder below %LOCALAPPDATA%\headstart]"
+    )]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
     #[command(flatten)]
@@ -63,7 +80,7 @@ impl Arguments {
             Format::Elf if self.file_alignment.is_some() => {
                 "--file-alignment is for PE images: add --format pe"
             }
-            Format::Pe if self.launching.until != Until::Exit => {
+            Format::Pe if self.launching.until != Until::Exit && Runner::OWN == Format::Elf => {
                 "under Wine a launch is complete when the program ends: omit --until with \
                  --format pe"
             }

@@ -1,6 +1,6 @@
 //! `headstart experiment pietrek`: how much relocation and binding matter to the time of loading.
 
-use crate::args::{OldRun, PietrekSize, format, seconds};
+use crate::args::{OWN_FORMAT, OldRun, PietrekSize, format, seconds};
 use crate::exit::{self, Usage};
 use crate::output;
 use crate::progress::StatusLine;
@@ -20,16 +20,33 @@ use workload::{Format, Pietrek};
 /// Modeled on Matt Pietrek's column (MSDN Magazine, May 2000), which measured REBASE, BIND and
 /// imports by ordinal. A program imports 100 functions from each of 10 libraries, with 5 relocations
 /// per function. Its other forms need less work from the loader, or serve as controls.
-/// All forms are launched in turns, warm and cold, on every file system given with --on. The table
-/// shows the fastest launch, as in the column, and the improvement over the first row.
+#[cfg_attr(
+    not(windows),
+    doc = "All forms are launched in turns, warm and cold, on every file system given with --on. The table \
+           shows the fastest launch, as in the column, and the improvement over the first row."
+)]
+#[cfg_attr(
+    windows,
+    doc = "All forms are launched in turns, warm, on every file system given with --on. The table shows \
+           the fastest launch, as in the column, and the improvement over the first row."
+)]
 ///
-/// With --format pe the forms are those of the column, as PE files that Wine loads: libraries at the
-/// same base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine runs with a
-/// server and a prefix of its own, which are removed afterwards; ~/.wine is not touched.
+#[cfg_attr(
+    not(windows),
+    doc = "With --format pe the forms are those of the column, as PE files that Wine loads: libraries at the \
+           same base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine runs with a \
+           server and a prefix of its own, which are removed afterwards; ~/.wine is not touched."
+)]
+#[cfg_attr(
+    windows,
+    doc = "The forms are those of the column: libraries at the same base or at chosen ones, imports by name or \
+           by ordinal, bound or not; and hints right or zero."
+)]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Format of the images; pe is launched under Wine, warm only
-    #[arg(long, default_value = "elf", value_parser = format())]
+    #[cfg_attr(not(windows), doc = "Format of the images; pe is launched under Wine, warm only")]
+    #[cfg_attr(windows, doc = "Format of the images; elf only with --generate")]
+    #[arg(long, default_value = OWN_FORMAT, value_parser = format())]
     format: Format,
     /// A folder on a file system to launch from; repeat it for others [default: the run folder]
     #[arg(long, value_name = "DIR")]
@@ -40,7 +57,14 @@ pub struct Arguments {
     generate: Option<PathBuf>,
     #[command(flatten)]
     size: PietrekSize,
-    /// Maximum number of rounds; each launches every form once [default: 300 warm, 50 cold]
+    #[cfg_attr(
+        not(windows),
+        doc = "Maximum number of rounds; each launches every form once [default: 300 warm, 50 cold]"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = "Maximum number of rounds; each launches every form once [default: 300]"
+    )]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "How often")]
     runs: Option<u32>,
@@ -49,18 +73,29 @@ pub struct Arguments {
     #[arg(help_heading = "How often")]
     budget: Option<Duration>,
     /// Leave out cold launches
-    #[arg(long, help_heading = "How often")]
+    #[arg(long, help_heading = "How often", hide = cfg!(windows))]
     warm_only: bool,
     /// Seed of the random order
     #[arg(long, value_name = "N", help_heading = "How often")]
     seed: Option<u64>,
-    /// Pin launches to this CPU [default: the quietest]
+    #[cfg_attr(not(windows), doc = "Pin launches to this CPU [default: the quietest]")]
+    #[cfg_attr(
+        windows,
+        doc = "Pin launches to this CPU [default: the last one that headstart may use]"
+    )]
     #[arg(long, value_name = "N", help_heading = "How to launch")]
     cpu: Option<u32>,
     /// Show the figures of this file too; each line is a row's name, a comma, and milliseconds
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     beside: Option<PathBuf>,
-    /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
+    #[cfg_attr(
+        not(windows),
+        doc = "Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = r"Keep the tables and graphs in this new folder [default: a folder below %LOCALAPPDATA%\headstart]"
+    )]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
     #[command(flatten)]

@@ -8,12 +8,16 @@ use report::chart::{Chart, svg};
 use serde::Serialize;
 use std::path::Path;
 
-/// Draws every chart into a folder.
+/// Draws every chart into a folder; those of the creation of processes under names of their own.
 pub fn draw(scale: &Scale, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    for chart in Chart::ALL {
-        let file = folder.join(format!("{}.svg", chart.name()));
-        output::write_file(&file, &svg(scale, &[chart]))?;
+    let created = scale.of_creation();
+    let created = created.iter().map(|created| ("created-", created));
+    for (prefix, scale) in std::iter::once(("", scale)).chain(created) {
+        for chart in Chart::ALL {
+            let file = folder.join(format!("{prefix}{}.svg", chart.name()));
+            output::write_file(&file, &svg(scale, &[chart]))?;
+        }
     }
     Ok(())
 }

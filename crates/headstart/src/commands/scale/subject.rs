@@ -4,8 +4,8 @@ use crate::args::{choice, no_option};
 use crate::exit::Usage;
 use anyhow::Result;
 use clap::builder::{PossibleValue, TypedValueParser};
+use lab::Runner;
 use lab::sweep::{OLD_SIZE_MARK, SIZE_MARK, SweepSubject, parse_sizes, workloads};
-use model::Format;
 use model::growth::Unit;
 use stats::growth::LEAST_SIZES;
 use std::ffi::OsStr;
@@ -31,11 +31,18 @@ pub fn counted() -> impl TypedValueParser<Value = Unit> {
     ])
 }
 
+/// A workload that the system's own images can be.
+const WORKLOAD: &str = if cfg!(windows) { "dawson" } else { "shape dense" };
+
 /// What changes its size, and the sizes.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// A generated workload: shape star, shape chain, … ('generate shape --help' lists all),
-    /// pietrek, dawson
+    #[cfg_attr(
+        not(windows),
+        doc = "A generated workload: shape star, shape chain, … ('generate shape --help' lists all), \
+               pietrek, dawson"
+    )]
+    #[cfg_attr(windows, doc = "A generated workload, launched as PE images: pietrek, dawson")]
     #[arg(value_name = "WORKLOAD")]
     workload: Vec<String>,
     /// Your own command, in which @N@ is replaced by the size
@@ -81,11 +88,10 @@ impl SubjectArgs {
         } else if !self.workload.is_empty() {
             self.of_workload()?
         } else {
-            return usage(
-                "name what is to grow: a workload such as 'shape dense', a command with @N@ in it \
+            return usage(format!(
+                "name what is to grow: a workload such as '{WORKLOAD}', a command with {SIZE_MARK} in it \
                  after --n SIZES --, or --program N=CMD for each size"
-                    .to_owned(),
-            );
+            ));
         };
         let ready = matches!(subject, SweepSubject::Programs(_));
         if self.no_zero {
@@ -153,7 +159,7 @@ impl SubjectArgs {
     fn of_workload(&self) -> Result<(SweepSubject, Vec<u64>)> {
         let kind = self.workload.join(" ");
         let Some(parameters) = workloads::parameters(&kind) else {
-            let known = workloads::kinds().join(", ");
+            let known = workloads::kinds(Runner::OWN).join(", ");
             return usage(format!(
                 "there is no workload '{kind}'; there are: {known}; a command of your own stands \
                  after --, such as: headstart scale --n 0,10,100,1000 -- {kind} @N@"
@@ -184,7 +190,7 @@ impl SubjectArgs {
         // What the format has no room for is refused before anything is launched.
         let mut largest = fixed.clone();
         largest.push((varied.to_owned(), sizes.last().copied().unwrap_or(0)));
-        let format = Format::Elf;
+        let format = Runner::OWN;
         workloads::files(&kind, format, &largest)?;
         Ok((SweepSubject::Workload { kind, varied: varied.to_owned(), fixed, format }, sizes))
     }

@@ -7,10 +7,9 @@ mod recordings;
 
 pub use super::launches::until_words;
 
-use super::{AsKnown, INTERRUPTED, as_known, code};
+use super::{AsKnown, INTERRUPTED, as_known};
 use bundle::BundleError;
 use install::ProgramError;
-use lab::pietrek::PietrekError;
 use optimize::OptimizeError;
 use ordering::attempt::AttemptError;
 use ordering::launched::ModuleError;
@@ -31,14 +30,8 @@ pub fn interrupted() -> Option<u8> {
     Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
 }
 
-/// Whether the user ended what was under way.
-pub fn is_interrupt(error: &anyhow::Error) -> bool {
-    code(error) == INTERRUPTED
-}
-
 /// The types of known errors.
 pub(super) const KNOWN: &[AsKnown] = &[
-    as_known::<PietrekError>,
     as_known::<WineError>,
     as_known::<BundleError>,
     as_known::<OptimizeError>,

@@ -3,7 +3,9 @@
 mod elf;
 mod pe;
 
+use crate::Runner;
 use std::ffi::OsString;
+use workload::pe::pietrek::can_be_bound;
 use workload::{Files, Format, Pietrek, Workload, WorkloadError};
 
 /// A form of the workload: what one row of the table launches.
@@ -16,17 +18,20 @@ pub struct Form {
     /// What the column calls that which it corresponds to.
     pub counterpart: Option<&'static str>,
     pub environment: Vec<(String, Option<OsString>)>,
+    /// The program is bound to its libraries once the files are written.
+    pub bound: bool,
     pub files: Files,
 }
 
-/// The forms of the workload's format; the first is what the others are compared with.
+/// The forms of the workload's format; the first is what the others are compared with. Bound ones are
+/// left out where Wine would ignore that they are, on Linux, or where a program has no room for it.
 ///
 /// # Errors
 /// The format has no room for the workload.
 pub fn forms(base: &Pietrek) -> Result<Vec<Form>, WorkloadError> {
     match base.format {
         Format::Elf => elf::forms(base),
-        Format::Pe => pe::forms(base),
+        Format::Pe => pe::forms(base, Runner::OWN == Format::Pe && can_be_bound(base)),
     }
 }
 
@@ -38,7 +43,7 @@ fn form(
 ) -> Result<Form, WorkloadError> {
     let files = workload::generate(&Workload::Pietrek(workload))?;
     let folder = name.replace(", ", "-").replace(' ', "-");
-    Ok(Form { name, folder, about, counterpart, environment: Vec::new(), files })
+    Ok(Form { name, folder, about, counterpart, environment: Vec::new(), bound: false, files })
 }
 
 /// What a loader has to do for the workload as it is.

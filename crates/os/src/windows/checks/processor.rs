@@ -1,0 +1,75 @@
+//! CPUs, and the clock that reads their time.
+
+use super::Outcome;
+use crate::windows::clock::{Instant, ticks_per_second};
+use crate::windows::host;
+use model::Check;
+use model::figures::count;
+
+/// How many of the machine's CPUs may be used.
+pub(super) fn affinity() -> Check {
+    let (allowed, online) = (host::allowed_cpus().len(), host::machine().cpus);
+    usable(allowed as u32, online).named("cpus")
+}
+
+fn usable(allowed: u32, online: u32) -> Outcome {
+    let found = format!("{allowed} of {online} CPUs may be used");
+    if allowed > 1 {
+        return Outcome::good(
+            found,
+            "the launch has a CPU to itself while headstart runs on another",
+        );
+    }
+    let effect = "headstart and the launch share one CPU and disturb each other";
+    let outcome = Outcome::warning(found, effect);
+    match online {
+        0 | 1 => outcome,
+        // The first CPUs, as many as there are in a group.
+        _ => outcome.remedy(format!("start /affinity {:x} cmd", (1_u128 << online.min(64)) - 1)),
+    }
+}
+
+/// How fine the clock is, and what reading it costs.
+pub(super) fn clock() -> Check {
+    const READS: u32 = 1000;
+    let start = Instant::now();
+    for _ in 0..READS {
+        std::hint::black_box(Instant::now());
+    }
+    let ns = Instant::now().us_since(start) * 1000.0 / f64::from(READS);
+    timed(ns, ticks_per_second()).named("clock")
+}
+
+fn timed(ns: f64, per_second: u64) -> Outcome {
+    let ticks = count(per_second);
+    let found =
+        format!("QueryPerformanceCounter: {ticks} ticks per second; reading it takes {ns:.0} ns");
+    if per_second < 1_000_000 {
+        Outcome::warning(found, "launches are timed in steps of more than a microsecond")
+    } else if ns >= 1000.0 {
+        Outcome::note(found, "reading the clock is slow, which adds to each launch twice")
+    } else {
+        Outcome::good(found, "the cost of time stamps is negligible")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::CheckState;
+
+    #[test]
+    fn one_cpu_is_shared() {
+        assert_eq!(usable(4, 8).named("").state, CheckState::Good);
+        let one = usable(1, 8).named("");
+        assert_eq!((one.state, &*one.remedy), (CheckState::Warning, "start /affinity ff cmd"));
+        assert_eq!(usable(1, 1).named("").remedy, "");
+    }
+
+    #[test]
+    fn a_coarse_clock_is_a_warning() {
+        assert_eq!(timed(25.0, 10_000_000).named("").state, CheckState::Good);
+        assert_eq!(timed(25.0, 1000).named("").state, CheckState::Warning);
+        assert_eq!(timed(2500.0, 10_000_000).named("").state, CheckState::Note);
+    }
+}
