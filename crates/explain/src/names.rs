@@ -2,11 +2,6 @@
 
 pub(crate) use model::{file_name as base_name, folder_name as folder};
 
-/// Whether a file of this name is a dynamic loader.
-pub(crate) fn is_loader_name(name: &str) -> bool {
-    name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so")
-}
-
 /// The file of Windows' loader.
 pub(crate) const NTDLL: &str = "ntdll.dll";
 

@@ -10,13 +10,6 @@ pub(crate) fn us(ns: i64) -> f64 {
     ns as f64 / 1000.0
 }
 
-/// The middle value by `key`; the lower middle of an even number.
-pub(crate) fn median_by<T>(items: &[T], key: impl Fn(&T) -> f64) -> Option<&T> {
-    let mut sorted: Vec<&T> = items.iter().collect();
-    sorted.sort_by(|a, b| key(a).total_cmp(&key(b)));
-    sorted.get(sorted.len().saturating_sub(1) / 2).copied()
-}
-
 /// The median of plain figures; the mean of the two middle ones of an even number.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -35,7 +28,6 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[]), None);
-        assert_eq!(median_by(&[3.0, 9.0, 1.0, 2.0], |x| *x), Some(&2.0));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::elf::inputs::Inputs;
 use crate::elf::modules::Bundled;
-use crate::phases::{Life, Stretch};
+use crate::phases::Life;
+use crate::phases::life::Stretch;
 use crate::time::{ns, us};
 use model::{BundleReport, MarkKind, Phase, Reading};
 use std::collections::BTreeSet;

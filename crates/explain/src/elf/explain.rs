@@ -1,6 +1,7 @@
 //! Explains a launch from what was recorded about it.
 
 use crate::advice::{AdviceWords, ExplainAdvice};
+use crate::elf::at_instant::phase_at;
 use crate::elf::background::lives;
 use crate::elf::bundles;
 use crate::elf::faults::alignment::Alignment;
@@ -12,8 +13,9 @@ use crate::elf::modules::{Bundled, Modules, chosen_log, modules};
 use crate::elf::sources::{Basis, sources};
 use crate::elf::{cpuid, files, remains, waits};
 use crate::names::loader_kind;
+use crate::phases::charge::segments;
 use crate::phases::outlives;
-use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, phase_at, segments};
+use crate::phases::{Charges, END_UNSEEN, Life, charge, listed};
 use crate::time::{median, ns, us};
 use crate::untraced::typical_us;
 use model::{

@@ -1,10 +1,10 @@
 //! Calls on the file system summed up by folder.
 
+use crate::elf::at_instant::{phase_at, program_at};
 use crate::elf::background::lives;
 use crate::elf::inputs::{Inputs, ReplayTimes};
-use crate::elf::program_at::program_at;
 use crate::names::folder;
-use crate::phases::{phase_at, segments};
+use crate::phases::charge::segments;
 use crate::time::ns;
 use model::{FileCall, FileOperation, FileWork, FolderWork, Phase, PhaseTrace, Reading};
 use std::collections::BTreeMap;

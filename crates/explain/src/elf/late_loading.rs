@@ -1,7 +1,8 @@
 //! Libraries that a program opens while it runs, and what loading them takes.
 
 use crate::elf::loader_log::median_runs;
-use crate::time::{median_by, us};
+use crate::elf::middle::median_by;
+use crate::time::us;
 use model::{Command, LoaderLog};
 use os::LaunchError;
 use os::attend::AttendOptions;

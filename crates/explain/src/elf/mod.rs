@@ -12,6 +12,7 @@
 //!        ─ wait trace ────── waits ─────┘
 //! ```
 
+mod at_instant;
 mod background;
 mod bundles;
 mod cpuid;
@@ -25,8 +26,8 @@ mod hot;
 mod inputs;
 mod late_loading;
 mod loader_log;
+mod middle;
 mod modules;
-mod program_at;
 mod remains;
 mod sources;
 mod start;

@@ -5,10 +5,10 @@
 //! charged for what the child waits for, and one that waits for a lock for what its holder waits
 //! for. Such a time ends when something from outside wakes one thread: it is that thread's wait.
 
+use crate::elf::at_instant::program_at;
 use crate::elf::background::lives;
 use crate::elf::inputs::Inputs;
-use crate::elf::program_at::program_at;
-use crate::phases::{Segment, segments};
+use crate::phases::charge::{Segment, segments};
 use crate::time::{ns, us};
 use model::{Phase, Reading, Wait, WaitCaller, WaitReport, WaitTrace, Waits};
 use std::collections::{BTreeMap, BTreeSet};

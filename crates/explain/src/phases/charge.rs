@@ -89,13 +89,6 @@ pub(crate) fn segments(trace: &PhaseTrace, lives: &[Life]) -> Vec<Segment> {
     segments
 }
 
-/// The phase that is charged at an instant.
-pub(crate) fn phase_at(segments: &[Segment], at: i64) -> Phase {
-    let next = segments.partition_point(|segment| segment.to <= at);
-    let found = segments.get(next).filter(|segment| segment.from <= at);
-    found.map_or(Phase::Unattributed, |segment| segment.phase)
-}
-
 impl Claim {
     /// What this claim is charged between two instants.
     fn cut(&self, lives: &[Life], from: i64, to: i64, segments: &mut Vec<Segment>) {

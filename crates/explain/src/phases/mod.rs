@@ -3,11 +3,11 @@
 //! [`life`] divides each executed image's own time by its marks; [`charge()`] divides the launch
 //! among the images. All sums are in whole nanoseconds, so that they are exact.
 
-mod charge;
-mod life;
+pub(crate) mod charge;
+pub(crate) mod life;
 
-pub(crate) use charge::{Charges, Segment, charge, phase_at, segments};
-pub(crate) use life::{END_UNSEEN, Life, Stretch, lives, outlives};
+pub(crate) use charge::{Charges, charge};
+pub(crate) use life::{END_UNSEEN, Life, lives, outlives};
 
 use crate::time::us;
 use model::{Phase, PhaseTime};

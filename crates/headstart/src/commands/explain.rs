@@ -1,26 +1,42 @@
 //! `headstart explain`: where the time of a launch goes.
 
+mod words;
+
 use crate::args::{CommandArgs, LaunchArgs};
-use crate::commands::bundle_again;
-use crate::phrases::SAY_WHEN_READY;
+use crate::exit::Usage;
 use crate::progress::StatusLine;
 use crate::{exit, output};
 use anyhow::Result;
-use explain::{ExplainAdvice, ExplainRequest, Explained};
-use model::{Explanation, quoted, text};
+use explain::{ExplainRequest, Explained};
+use model::Explanation;
 use os::launcher::Launcher;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Explain where the time of a launch goes, and what would help
 ///
-/// The program is launched about forty times: untraced, traced for its phases, and separately for
-/// each further record, so that no record disturbs another.
+#[cfg_attr(
+    not(windows),
+    doc = "The program is launched about forty times: untraced, traced for its phases, and separately for each \
+           further record, so that no record disturbs another."
+)]
+#[cfg_attr(
+    windows,
+    doc = "The program is launched about thirty times, with and without a debugger in turns: its debug events \
+           tell when the process is created, each DLL is loaded and initialized, and the program begins."
+)]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     launched: CommandArgs,
-    /// Number of launches traced for the phases; the most typical one is shown
+    #[cfg_attr(
+        not(windows),
+        doc = "Number of launches traced for the phases; the most typical one is shown"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = "Number of launches under the debugger; the most typical one is shown"
+    )]
     #[arg(short, long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -36,7 +52,7 @@ pub struct Arguments {
     ///
     /// Short programs are launched repeatedly until there are about 1000 samples or 5 s have
     /// passed.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide = cfg!(windows))]
     hot: bool,
     /// List every module and process
     #[arg(long, help_heading = "Output")]
@@ -45,6 +61,11 @@ pub struct Arguments {
 
 /// Launches the program and prints the explanation.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.hot && cfg!(windows) {
+        let words = "headstart for Windows does not sample functions; leave out --hot, and profile the \
+                     program with Windows Performance Recorder or Visual Studio";
+        return Err(Usage(words.to_owned()).into());
+    }
     os::interrupt::install();
     let launcher = Launcher::start()?;
     let request = ExplainRequest {
@@ -53,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         traces: arguments.runs,
         hot: arguments.hot,
         save: arguments.save.clone(),
-        words: in_words,
+        words: words::in_words,
     };
     let line = StatusLine::new();
     let explained = explain::explain_command(launcher, request, &mut |step| {
@@ -82,50 +103,5 @@ fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
     match &explanation.hot {
         Some(hot) => output::print(&report::hot::view(hot, &style, rows)),
         None => Ok(()),
-    }
-}
-
-/// What can be done, as the end of a sentence.
-fn in_words(advice: ExplainAdvice) -> String {
-    match advice {
-        ExplainAdvice::SayWhenReady => SAY_WHEN_READY.to_owned(),
-        ExplainAdvice::CompareCold => {
-            "compare headstart measure with headstart measure --cold".to_owned()
-        }
-        ExplainAdvice::CheckMachine => "headstart doctor says what keeps it busy".to_owned(),
-        ExplainAdvice::Profile => "headstart explain --hot".to_owned(),
-        ExplainAdvice::OrderProgram { command } => {
-            format!("headstart order try --relink 'COMMAND with @ORDER@' -- {command}")
-        }
-        ExplainAdvice::OrderModule { command, module } => format!(
-            "headstart trace --out start.trace -- {command}, then headstart order write --linker \
-             lld --module {} start.trace",
-            quoted(module)
-        ),
-        ExplainAdvice::VerifyBundle { folder } => {
-            format!("headstart verify {} shows what has changed", quoted(folder))
-        }
-        ExplainAdvice::Rebase => "headstart pe rebase --auto --out DIR FILE…".to_owned(),
-        ExplainAdvice::RepairHints => "headstart pe hints --out DIR FILE…".to_owned(),
-        ExplainAdvice::Realign => {
-            "headstart pe realign --file-alignment 4096 --out DIR FILE…".to_owned()
-        }
-        ExplainAdvice::RenewBundle { folder, program, fixed } => bundle_again::of_folder(
-            Path::new(&text::name(&folder)),
-            Path::new(&text::name(&program)),
-            fixed,
-        ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bundle_is_verified_where_it_is() {
-        let folder = "/my bundles".to_owned();
-        let verify = in_words(ExplainAdvice::VerifyBundle { folder });
-        assert_eq!(verify, "headstart verify '/my bundles' shows what has changed");
     }
 }

@@ -19,6 +19,7 @@ pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
             "headstart measure --until output:Windows cmd /c ver",
         ],
         "compare" => &[r#"headstart compare "cmd /c exit" "cmd /d /c exit""#],
+        "explain" => &["headstart explain cmd /c exit"],
         "inspect" => &[
             DLLS,
             r"headstart inspect dlls\LoadTimeTest.exe",

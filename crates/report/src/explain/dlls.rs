@@ -115,7 +115,8 @@ fn split(rows: &[Row], shown: Option<usize>) -> (Vec<&Row>, Vec<&Row>) {
     let shown = shown.unwrap_or(rows.len());
     // One hidden row would take the line that says so.
     let shown = if shown + 1 >= rows.len() { rows.len() } else { shown };
-    let least = shown.checked_sub(1).and_then(|last| costs.get(last)).copied().unwrap_or(f64::INFINITY);
+    let least =
+        shown.checked_sub(1).and_then(|last| costs.get(last)).copied().unwrap_or(f64::INFINITY);
     let mut room = shown;
     rows.iter().partition(|row| {
         let fits = room > 0 && row.cost() >= least;

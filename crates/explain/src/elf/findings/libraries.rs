@@ -1,7 +1,7 @@
 //! The finding on a loader that finds, opens and maps many libraries.
 
 use super::{Context, top};
-use crate::names::{base_name, is_loader_name};
+use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, ImageKind, ModuleReport, Phase, Reading};
 
@@ -40,4 +40,9 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 pub(super) fn is_loader(module: &ModuleReport) -> bool {
     let kind = module.facts.value().map(|facts| facts.kind);
     kind == Some(ImageKind::Loader) || is_loader_name(base_name(&module.path))
+}
+
+/// Whether a file of this name is a dynamic loader.
+pub(super) fn is_loader_name(name: &str) -> bool {
+    name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so")
 }

@@ -3,9 +3,10 @@
 //! code gets what remains.
 
 use super::libraries::is_loader;
+use super::libraries::is_loader_name;
 use super::{Context, Scope, ScopeRecords, sum};
 use crate::elf::inputs::Inputs;
-use crate::names::{base_name, is_loader_name};
+use crate::names::base_name;
 use model::{Explanation, FileWork, FolderWork, ModuleReport, Phase, ProcessReport, WaitReport};
 use std::collections::{BTreeMap, BTreeSet};
 

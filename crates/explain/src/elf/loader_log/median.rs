@@ -1,7 +1,7 @@
 //! The typical log of several launches.
 
 use super::{LoggedModule, Run, runs};
-use crate::time::median_by;
+use crate::elf::middle::median_by;
 use model::LoaderLog;
 
 /// The runs of the log with the median total, in which each module's time is the median over the

@@ -3,9 +3,10 @@
 use crate::elf::faults::Attribution;
 use crate::elf::inputs::Inputs;
 use crate::elf::loader_log::{Run, median_runs};
+use crate::elf::middle::median_by;
 use crate::names::{base_name, loader_kind};
 use crate::phases::Life;
-use crate::time::{median_by, ns, us};
+use crate::time::{ns, us};
 use model::{LoaderLog, ModuleReport, Phase, Reading};
 use std::collections::BTreeMap;
 

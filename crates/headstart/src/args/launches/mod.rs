@@ -1,6 +1,7 @@
 //! What is typed of launches, of what is measured of them, and of what Linux does with programs.
 
 mod around;
+mod command;
 mod commands;
 mod exports;
 mod launching;
@@ -14,6 +15,7 @@ mod shell;
 mod sweep;
 pub mod values;
 
+pub use command::CommandArgs;
 pub use commands::{no_option, one_command};
 pub use exports::Look;
 pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
