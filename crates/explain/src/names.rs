@@ -2,6 +2,30 @@
 
 pub(crate) use model::{file_name as base_name, folder_name as folder};
 
+/// File names for a sentence: `a, b, c and 4 more`.
+pub(crate) fn names<'a>(paths: impl Iterator<Item = &'a str>) -> String {
+    let mut all: Vec<(&str, u64)> = Vec::new();
+    for name in paths.map(base_name) {
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, times)) => *times += 1,
+            None => all.push((name, 1)),
+        }
+    }
+    let told = if all.len() > 4 { 3 } else { all.len() };
+    let rest: u64 = all[told..].iter().map(|(_, times)| times).sum();
+    let told: Vec<String> = all[..told]
+        .iter()
+        .map(|(name, times)| match times {
+            1 => (*name).to_owned(),
+            times => format!("{name} ({times} times)"),
+        })
+        .collect();
+    match rest {
+        0 => told.join(", "),
+        rest => format!("{} and {rest} more", told.join(", ")),
+    }
+}
+
 /// The file of Windows' loader.
 pub(crate) const NTDLL: &str = "ntdll.dll";
 

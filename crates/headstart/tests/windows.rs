@@ -244,3 +244,72 @@ fn doctor_says_what_wine_only_imitates() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("temp-folder"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn every_dll_of_a_launch_is_explained_in_the_order_of_loading() {
+    let folder = tempfile::tempdir().unwrap();
+    let generate = ["generate", "pietrek", "--format", "pe", "--dlls", "30", "--out", "dlls"];
+    headstart(folder.path(), &generate, 0);
+    let program = r"dlls\LoadTimeTest.exe";
+    let found = json(folder.path(), &["explain", "--json", "-r", "2", "--save", "run", program]);
+    let us = |value: &Value| value.as_f64().unwrap();
+    let sum: f64 = found["phases"].as_array().unwrap().iter().map(|phase| us(&phase["us"])).sum();
+    assert!((sum - us(&found["total_us"])).abs() < 0.01, "{found}");
+    assert_eq!(found["total_us"], found["untraced_median_us"]);
+    let phase = |name: &str| {
+        let mut phases = found["phases"].as_array().unwrap().iter();
+        phases.find(|phase| phase["phase"] == name).map_or(0.0, |phase| us(&phase["us"]))
+    };
+    for name in ["spawn", "load", "initialise", "main"] {
+        assert!(phase(name) > 0.0, "{name}: {found}");
+    }
+    assert_eq!(phase("unattributed"), 0.0);
+    let modules = found["modules"].as_array().unwrap();
+    let names = modules
+        .iter()
+        .map(|module| module["path"].as_str().unwrap().rsplit('\\').next().unwrap().to_owned());
+    let names: Vec<String> = names.collect();
+    assert_eq!(names[..2], ["LoadTimeTest.exe", "ntdll.dll"]);
+    let own: Vec<&String> = names.iter().filter(|name| name.starts_with("LoadTimeDLL_")).collect();
+    let expected: Vec<String> = (1..=30).map(|n| format!("LoadTimeDLL_{n}.dll")).collect();
+    assert_eq!(own, expected.iter().collect::<Vec<_>>());
+    let loaded: Vec<f64> = modules.iter().map(|module| us(&module["pe"]["loaded_us"])).collect();
+    assert!(loaded.is_sorted());
+    let findings = found["findings"].as_array().unwrap();
+    let ids: Vec<&str> = findings.iter().map(|it| it["id"].as_str().unwrap()).collect();
+    // All have the same preferred base, and Wine has no ASLR.
+    assert!(ids.contains(&"libraries") && ids.contains(&"collisions"), "{ids:?}");
+    assert!(folder.path().join("run/explanation.json").is_file());
+    let shown = headstart(folder.path(), &["explain", "-r", "1", "--all", program], 0);
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("LoadTimeDLL_30.dll") && shown.contains("debug API"), "{shown}");
+}
+
+#[test]
+fn children_are_explained_and_debuggers_are_not_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = env!("CARGO_BIN_EXE_headstart");
+    let child = [own, "measure", "-r", "1", "-w", "0", "--no-pin", "cmd", "/c", "exit"];
+    let found = json(folder.path(), &[&["explain", "--json", "-r", "1"][..], &child].concat());
+    let processes = found["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    assert!(processes[1]["path"].as_str().unwrap().ends_with("cmd.exe"));
+    assert_eq!(processes[1]["argv"].as_array().unwrap().last().unwrap(), "exit");
+    let charged: f64 = processes.iter().map(|it| it["charged_us"].as_f64().unwrap()).sum();
+    assert!((charged - found["total_us"].as_f64().unwrap()).abs() < 0.01);
+}
+
+#[test]
+fn a_dll_that_is_missing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let generate = ["generate", "pietrek", "--format", "pe", "--dlls", "3", "--out", "dlls"];
+    headstart(folder.path(), &generate, 0);
+    std::fs::remove_file(folder.path().join(r"dlls\LoadTimeDLL_2.dll")).unwrap();
+    for verb in ["measure", "explain"] {
+        let output = headstart(folder.path(), &[verb, "-r", "2", r"dlls\LoadTimeTest.exe"], 4);
+        let told = text(&output.stderr);
+        assert!(told.contains("c0000135 (a DLL was not found)"), "{told}");
+        assert!(told.contains("has LoadTimeDLL_2.dll (imported by LoadTimeTest.exe)"), "{told}");
+        assert!(!told.contains("LoadTimeDLL_1") && !told.contains("LoadTimeDLL_3"), "{told}");
+    }
+}

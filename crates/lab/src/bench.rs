@@ -1,6 +1,8 @@
 //! Real launches.
 
 mod hooks;
+#[cfg(windows)]
+mod missing_dlls;
 mod seat;
 mod spared;
 
@@ -95,21 +97,38 @@ impl<'a> Bench<'a> {
             Ending::TimedOut => {
                 Err(LabError::TimedOut { command, timeout_s: self.experiment.options.timeout_s })
             }
-            _ if self.spec.until != Until::Exit => Err(LabError::NeverReady {
-                command,
-                ending,
-                until: self.spec.until.clone(),
-                output: self.output_of(variant),
-            }),
+            _ if self.spec.until != Until::Exit => {
+                let output = self.lacking(variant, ending) + &self.output_of(variant);
+                let until = self.spec.until.clone();
+                Err(LabError::NeverReady { command, ending, until, output })
+            }
             Ending::Code(0) => Ok(()),
             _ if self.experiment.options.ignores(ending) => Ok(()),
-            _ => Err(LabError::Failed { command, ending, output: self.output_of(variant) }),
+            _ => {
+                let output = self.lacking(variant, ending) + &self.output_of(variant);
+                Err(LabError::Failed { command, ending, output })
+            }
         }
     }
 
     /// Whether a launch ended as it should.
     fn is_fine(&self, launch: &Launch) -> bool {
         launch.ending.is_success() || self.experiment.options.ignores(launch.ending)
+    }
+
+    /// What a program lacked that ended so, where the system says it and its name only.
+    #[cfg(windows)]
+    fn lacking(&mut self, variant: VariantId, ending: Ending) -> String {
+        let seat = &self.seats[variant.index()];
+        let slot = (!seat.exactly).then_some(seat.slot);
+        let command = self.experiment.variants[variant.index()].command.clone();
+        missing_dlls::words(&mut self.launcher, slot, &self.spec, &command, ending)
+    }
+
+    /// Nothing: what a program lacks is in what it writes.
+    #[cfg(not(windows))]
+    fn lacking(&self, _variant: VariantId, _ending: Ending) -> String {
+        String::new()
     }
 
     /// The last lines a failing program writes, from one more launch; empty where it writes none.

@@ -9,10 +9,10 @@ use image::pe::PeFile;
 use lab::{LabError, Launching};
 use model::{Command, DebuggedLaunch, Launch, PeFacts, Reading, Sample, Until, text};
 use os::LaunchError;
+use os::dll_search::DllSearch;
 use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, Stdio};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Without it Windows checks every block of memory of a program that a debugger starts.
@@ -70,17 +70,18 @@ pub fn gather(
         None => Reading::Value(debugged),
     };
     let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
-    let inputs = Inputs {
+    let mut inputs = Inputs {
         command: command.clone(),
         untraced_us: untraced.times(),
         untraced_cpu_us: untraced.figure(Launch::cpu_us),
         left_running: left.filter(|sample| !sample.is_warm_up()).count() as u32,
         until_ready: options.until != Until::Exit,
-        facts: facts(&debugged),
+        facts: BTreeMap::new(),
         debugged,
         search: search_path(command),
         wine: os::host::wine().map(|version| version.trim_start_matches("wine-").to_owned()),
     };
+    inputs.facts = facts(&inputs);
     Ok((inputs, untraced.samples))
 }
 
@@ -117,8 +118,9 @@ impl Debugger {
 }
 
 /// The facts of every file that was loaded.
-fn facts(debugged: &Reading<Vec<DebuggedLaunch>>) -> BTreeMap<String, Result<PeFacts, String>> {
-    let processes = debugged.value().into_iter().flatten().flat_map(|launch| &launch.processes);
+fn facts(inputs: &Inputs) -> BTreeMap<String, Result<PeFacts, String>> {
+    let processes =
+        inputs.debugged.value().into_iter().flatten().flat_map(|launch| &launch.processes);
     let paths: BTreeSet<&String> = processes
         .flat_map(|process| process.dlls.iter().map(|dll| &dll.path).chain([&process.path]))
         .collect();
@@ -127,15 +129,17 @@ fn facts(debugged: &Reading<Vec<DebuggedLaunch>>) -> BTreeMap<String, Result<PeF
         ((*path).clone(), facts.map_err(|error| error.to_string()))
     };
     let mut facts: BTreeMap<String, Result<PeFacts, String>> = paths.iter().map(read).collect();
-    check_hints(&mut facts);
+    let own = facts.values_mut().flatten().filter(|facts| !inputs.is_of_system(&facts.path));
+    check_hints(own);
     facts
 }
 
-/// Compares the hints of every file with the exports of the others.
-fn check_hints(facts: &mut BTreeMap<String, Result<PeFacts, String>>) {
+/// Compares the hints of every file with the exports of the others. Those of the system are left out: another
+/// version of it has others.
+fn check_hints<'a>(own: impl Iterator<Item = &'a mut PeFacts>) {
     let mut known: Vec<&mut PeFacts> = Vec::new();
     let mut open = Vec::new();
-    for facts in facts.values_mut().flatten() {
+    for facts in own {
         if let Ok(file) = PeFile::open(Path::new(&facts.path)) {
             known.push(facts);
             open.push(file);
@@ -149,20 +153,11 @@ fn check_hints(facts: &mut BTreeMap<String, Result<PeFacts, String>>) {
 
 /// Where the loader looks for the DLLs of a command.
 fn search_path(command: &Command) -> SearchPath {
-    let is_path = |name: &str| name.eq_ignore_ascii_case("PATH");
-    let set = command.environment.iter().rfind(|(name, _)| is_path(name));
-    let path: Option<OsString> = match set {
-        Some((_, value)) => value.clone(),
-        None => std::env::var_os("PATH"),
-    };
-    let working = command.directory.clone().or_else(|| std::env::current_dir().ok());
+    let search = DllSearch::of(command);
+    let texts = |folders: &[PathBuf]| folders.iter().map(text::text).collect();
     SearchPath {
-        system: os::program::system_folders().iter().map(text::text).collect(),
-        working: working.map_or_else(String::new, |folder| text::text(&folder)),
-        path: path
-            .iter()
-            .flat_map(std::env::split_paths)
-            .map(|folder| text::text(&folder))
-            .collect(),
+        system: texts(&search.system),
+        working: search.working.map_or_else(String::new, text::text),
+        path: texts(&search.path),
     }
 }

@@ -1,7 +1,5 @@
-//! Where the loader found a DLL, and where it had looked before.
+//! Where the loader found a DLL, and in which folders it had looked before.
 //!
-//! The order is that of Windows for programs as they usually are (*Dynamic-link library search order*, with
-//! safe search): the folder of the program, the folders of the system, the working folder, those of PATH.
 //! DLLs that are loaded by their whole path, or that a manifest or the registry redirects, are not looked for.
 
 use super::inputs::Inputs;

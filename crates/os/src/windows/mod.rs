@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub mod clock;
+pub mod dll_search;
 pub mod host;
 pub mod interrupt;
 pub mod launcher;

@@ -35,7 +35,7 @@ mod waits;
 use crate::advice::AdviceWords;
 use crate::elf::faults::PhaseFaults;
 use crate::elf::inputs::Inputs;
-use crate::names::base_name;
+use crate::names::{base_name, names};
 use crate::time::{ns, us};
 use model::figures::duration;
 use model::{ElfFacts, Explanation, Finding, FolderWork, ModuleReport, Phase, ProcessReport};
@@ -282,30 +282,6 @@ fn sum(modules: &[&ModuleReport], figure: impl Fn(&ModuleReport) -> Option<f64>)
 /// Sum of a static count over the modules whose facts are known.
 fn total(modules: &[&ModuleReport], figure: impl Fn(&ElfFacts) -> u64) -> u64 {
     modules.iter().filter_map(|module| module.facts.value()).map(figure).sum()
-}
-
-/// File names for a sentence: `a, b, c and 4 more`.
-fn names<'a>(paths: impl Iterator<Item = &'a str>) -> String {
-    let mut all: Vec<(&str, u64)> = Vec::new();
-    for name in paths.map(base_name) {
-        match all.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, times)) => *times += 1,
-            None => all.push((name, 1)),
-        }
-    }
-    let told = if all.len() > 4 { 3 } else { all.len() };
-    let rest: u64 = all[told..].iter().map(|(_, times)| times).sum();
-    let told: Vec<String> = all[..told]
-        .iter()
-        .map(|(name, times)| match times {
-            1 => (*name).to_owned(),
-            times => format!("{name} ({times} times)"),
-        })
-        .collect();
-    match rest {
-        0 => told.join(", "),
-        rest => format!("{} and {rest} more", told.join(", ")),
-    }
 }
 
 #[cfg(test)]

@@ -5,19 +5,23 @@ use crate::advice::ExplainAdvice;
 use model::Finding;
 use model::figures::count;
 
+/// Told from this share of the hints on.
+const LEAST: f64 = 0.01;
+
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let own = context.at_start().filter(|(_, pe)| !pe.of_system);
     let facts = own.filter_map(|(module, _)| context.inputs.facts(&module.path));
-    let wrong = facts.filter_map(|facts| Some((facts, facts.wrong_hints.filter(|n| *n > 0)?)));
+    let facts: Vec<_> = facts.collect();
+    let checked: u64 = facts.iter().map(|facts| facts.hints_checked).sum();
+    let wrong = facts.into_iter().filter(|facts| facts.wrong_hints.is_some_and(|wrong| wrong > 0));
     let wrong: Vec<_> = wrong.collect();
-    let number: u64 = wrong.iter().map(|(_, number)| number).sum();
-    let checked: u64 = wrong.iter().map(|(facts, _)| facts.hints_checked).sum();
-    (number > 0).then(|| {
+    let number: u64 = wrong.iter().filter_map(|facts| facts.wrong_hints).sum();
+    (number as f64 > checked as f64 * LEAST).then(|| {
         context.part_of_loading(
             "wrong-hints",
             format!("{} of {} import hints are wrong", count(number), count(checked)),
             vec![
-                names(wrong.iter().map(|(facts, _)| facts.path.as_str())),
+                names(wrong.iter().map(|facts| facts.path.as_str())),
                 "for each of these, the loader searches all names that the DLL exports".to_owned(),
             ],
             format!("Repair them: {}.", (context.words)(ExplainAdvice::RepairHints)),

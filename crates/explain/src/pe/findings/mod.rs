@@ -20,7 +20,7 @@ mod sections;
 
 use super::inputs::Inputs;
 use crate::advice::AdviceWords;
-use crate::names::base_name;
+use crate::names::{base_name, names};
 use model::figures::duration;
 use model::{Explanation, Finding, ModuleReport, PeFacts, PeModule, Phase, Reading};
 use std::collections::BTreeMap;
@@ -152,16 +152,6 @@ fn top<'a>(figures: impl Iterator<Item = (&'a ModuleReport, f64)>) -> Vec<String
         format!("{}: {}", base_name(&module.path), duration(*us))
     };
     all.iter().take(3).map(line).collect()
-}
-
-/// File names for a sentence: `a, b, c and 4 more`.
-fn names<'a>(paths: impl Iterator<Item = &'a str>) -> String {
-    let all: Vec<&str> = paths.map(base_name).collect();
-    let told = if all.len() > 4 { 3 } else { all.len() };
-    match all.len() - told {
-        0 => all.join(", "),
-        rest => format!("{} and {rest} more", all[..told].join(", ")),
-    }
 }
 
 #[cfg(test)]
