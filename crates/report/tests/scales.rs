@@ -82,8 +82,8 @@ fn unsteady() -> Scale {
 fn created() -> Scale {
     let scale = constant();
     let times = [(0, 300.0), (8, 380.0), (16, 460.0), (32, 620.0), (64, 940.0)];
-    let points: Vec<Point> = times.iter().map(timed).collect();
-    let fit = Reading::Value(stats::growth::fit(&points).unwrap());
+    let created = self::scale("", Unit::Us, times.iter().map(timed).collect());
+    let Scale { points, fit, .. } = created;
     Scale { created: Some(Creation { quantile: Quantile::P10, points, fit }), ..scale }
 }
 

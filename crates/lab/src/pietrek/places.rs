@@ -58,7 +58,7 @@ fn place(named: &Path, base: &Pietrek, forms: &[Form]) -> Result<Place, PietrekE
     let kind = os::host::file_system(named).map_err(failed(PietrekPath::Place))?;
     let name = kind.clone();
     if let Ok(held) = std::fs::read_to_string(named.join(WHAT)) {
-        let (held, wanted) = (held.trim().to_owned(), written(base));
+        let (held, wanted) = (held.trim().to_owned(), written(base, forms));
         if held != wanted {
             return Err(PietrekError::OtherWorkload { folder: named.to_owned(), held, wanted });
         }
@@ -75,16 +75,18 @@ pub fn prepare(folder: &Path, base: &Pietrek, forms: &[Form]) -> Result<(), Piet
     let failed = |error| PietrekError::io(folder, PietrekPath::Kept, error);
     std::fs::create_dir_all(folder).map_err(failed)?;
     write(folder, forms)?;
-    let what = format!("{}\n", written(base));
+    let what = format!("{}\n", written(base, forms));
     let made = files::write_over(&folder.join(WHAT), what.as_bytes(), Permit::Created(0o666));
     made.map_err(|error| failed(error.into()))
 }
 
 /// What a folder is said to hold.
-fn written(base: &Pietrek) -> String {
-    match base.format {
-        Format::Elf => words(base),
-        Format::Pe => format!("{}, PE", words(base)),
+fn written(base: &Pietrek, forms: &[Form]) -> String {
+    let bound = forms.iter().any(|form| form.bound);
+    match (base.format, bound) {
+        (Format::Elf, _) => words(base),
+        (Format::Pe, false) => format!("{}, PE", words(base)),
+        (Format::Pe, true) => format!("{}, PE with bound forms", words(base)),
     }
 }
 

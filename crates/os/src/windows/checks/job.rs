@@ -15,7 +15,7 @@ use windows_sys::Win32::System::JobObjects::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-const EFFECT: &str = "launches are limited like headstart, so they may be slower or fail";
+const EFFECT: &str = "limits of the job hold for launches as well, which may be slower or fail";
 
 /// Limits that the launches inherit.
 pub(super) fn limits() -> Check {

@@ -27,7 +27,8 @@ pub(super) fn system() -> Check {
 /// On battery, processors are slower.
 pub(super) fn power() -> Check {
     const EFFECT: &str = "on battery, Windows may run the processors more slowly";
-    let outcome = under_wine("does not pass on the power settings of the system below it", EFFECT);
+    let outcome =
+        under_wine("is not asked: power settings are those of the system below it", EFFECT);
     outcome.unwrap_or_else(|| supply(EFFECT)).named("power")
 }
 
