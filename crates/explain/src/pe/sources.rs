@@ -39,8 +39,9 @@ fn phases(timeline: &Timeline) -> String {
     let held: f64 = timeline.launch.stops.iter().map(|stop| stop.held_us).sum();
     format!(
         "the times of a debugged launch of {} brought to the median launch without a debugger: taken out \
-         are {} in which headstart held the program, and {} for each of {stops} stops. The entry point \
-         ends the initializers, and with them what the program initializes before it (TLS callbacks)",
+         are {} in which headstart held the program, and {} for each of {stops} stops: what is shorter may \
+         read as 0. The entry point ends the initializers, and with them what the program initializes \
+         before it (TLS callbacks)",
         duration(timeline.launch.total_us),
         duration(held),
         duration(timeline.clock.stop_us),

@@ -7,7 +7,7 @@ use model::{
     Reading, Source, Waits,
 };
 
-const FIXTURES: [&str; 5] = ["inkscape", "soffice", "python", "static", "musl"];
+const FIXTURES: [&str; 6] = ["inkscape", "soffice", "python", "static", "musl", "windows"];
 
 fn fixture(name: &str) -> Explanation {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/explanations");

@@ -14,7 +14,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let timed: Vec<_> = timed.collect();
     let dlls = plural(timed.len() as u64, "DLL is", "DLLs are");
     Some(Finding {
-        id: "initializers".to_owned(),
+        id: "initialisers".to_owned(),
         cause: format!("{}: {dlls} initialized before the program begins", context.of_launch(cost)),
         evidence: top(timed.into_iter()),
         cost_us: Reading::Value(cost),

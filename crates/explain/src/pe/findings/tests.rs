@@ -41,7 +41,7 @@ const OWN: &str = r"D:\libs\own.dll";
 fn costs_divide_the_launch() {
     let inputs = test_launch::inputs();
     let findings = found(&inputs);
-    assert_eq!(ids(&findings)[..2], ["libraries", "initializers"], "{findings:?}");
+    assert_eq!(ids(&findings)[..2], ["libraries", "initialisers"], "{findings:?}");
     assert!(ids(&findings).contains(&"helper-processes"));
     let sum: f64 = findings.iter().filter_map(|finding| finding.cost_us.get()).sum();
     assert!(sum <= 1100.0, "{sum}");
