@@ -1,5 +1,7 @@
 //! headstart.exe under Wine does with real PE files what the build for Linux does: it prints the same
-//! facts, writes the same bytes in place, and restores them.
+//! facts, writes the same bytes in place, and restores them. What it explains there is checked as well.
+
+mod explained;
 
 use crate::context::Context;
 use crate::report::{Report, Row};
@@ -52,7 +54,8 @@ pub fn check(context: &Context) -> Result<Report> {
     let wine = Wine::shared().filter(|wine| wine.runs_rust()).context("no Wine")?;
     let builds = Builds { context, wine, exe };
     let sets = pe_files::all()?;
-    let rows = sets.iter().map(|set| builds.row(set)).collect::<Result<_>>()?;
+    let mut rows: Vec<Row> = sets.iter().map(|set| builds.row(set)).collect::<Result<_>>()?;
+    rows.extend(explained::rows(&builds, &sets)?);
     Ok(Report { rows })
 }
 

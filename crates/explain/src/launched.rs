@@ -4,7 +4,7 @@ use crate::AdviceWords;
 #[cfg(target_os = "linux")]
 use crate::elf::{Inputs, explain, gather};
 #[cfg(windows)]
-use crate::pe::{Inputs, explain, gather};
+use crate::pe::{PeInputs as Inputs, explain, gather};
 use crate::recording::{RecordingPlan, RecordingStep};
 use crate::untraced::schedule;
 use lab::{Bench, EXPLANATION, LabError, RunFolder, Samples};

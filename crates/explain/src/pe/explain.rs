@@ -1,6 +1,6 @@
 //! Explains a launch of a Windows program from what was recorded about it.
 
-use super::inputs::Inputs;
+use super::inputs::PeInputs;
 use super::timeline::Timeline;
 use super::{findings, modules, sources};
 use crate::advice::{AdviceWords, ExplainAdvice};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 ///
 /// The phases divide the median launch without a debugger: those of the most typical debugged launch, of
 /// which the stops are taken out. Without a debugged launch it is unattributed.
-pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
+pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     let timeline = Timeline::new(inputs);
     let untraced = median(&inputs.untraced_us);
     let nothing = PhaseTrace {
@@ -81,7 +81,7 @@ fn uncounted<T>() -> Reading<T> {
 }
 
 /// The median of the CPU times that are known, or the first reason why there are none.
-fn cpu(inputs: &Inputs) -> Reading<f64> {
+fn cpu(inputs: &PeInputs) -> Reading<f64> {
     let known: Vec<f64> = inputs.untraced_cpu_us.iter().filter_map(Reading::get).collect();
     match (median(&known), inputs.untraced_cpu_us.first()) {
         (Some(median), _) => Reading::Value(us(ns(median))),
@@ -91,7 +91,7 @@ fn cpu(inputs: &Inputs) -> Reading<f64> {
 }
 
 /// What a reader of the figures should know.
-fn notes(inputs: &Inputs, words: AdviceWords) -> Vec<String> {
+fn notes(inputs: &PeInputs, words: AdviceWords) -> Vec<String> {
     let (left, all) = (inputs.left_running, inputs.untraced_us.len());
     // A program that does not end by itself is ended when it is ready.
     if left == 0 || inputs.until_ready {

@@ -1,6 +1,6 @@
 //! Makes the launches whose records [`super::explain()`] turns into an explanation.
 
-use super::inputs::{Inputs, SearchPath};
+use super::inputs::{DllSearchPath, PeInputs};
 use crate::recording::{RecordingPlan, RecordingStep};
 use crate::untraced::{UNTRACED, Untraced};
 use dlls::survey::look_up;
@@ -30,7 +30,7 @@ pub fn gather(
     plan: RecordingPlan<'_>,
     launching: &mut dyn Launching,
     progress: &mut dyn FnMut(RecordingStep),
-) -> Result<(Inputs, Vec<Sample>), LabError> {
+) -> Result<(PeInputs, Vec<Sample>), LabError> {
     let RecordingPlan { experiment, traces, .. } = plan;
     let Some(variant) = experiment.variants.first() else {
         return Err(LaunchError::NotFound(String::new()).into());
@@ -70,7 +70,7 @@ pub fn gather(
         None => Reading::Value(debugged),
     };
     let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
-    let mut inputs = Inputs {
+    let mut inputs = PeInputs {
         command: command.clone(),
         untraced_us: untraced.times(),
         untraced_cpu_us: untraced.figure(Launch::cpu_us),
@@ -118,7 +118,7 @@ impl Debugger {
 }
 
 /// The facts of every file that was loaded.
-fn facts(inputs: &Inputs) -> BTreeMap<String, Result<PeFacts, String>> {
+fn facts(inputs: &PeInputs) -> BTreeMap<String, Result<PeFacts, String>> {
     let processes =
         inputs.debugged.value().into_iter().flatten().flat_map(|launch| &launch.processes);
     let paths: BTreeSet<&String> = processes
@@ -152,10 +152,10 @@ fn check_hints<'a>(own: impl Iterator<Item = &'a mut PeFacts>) {
 }
 
 /// Where the loader looks for the DLLs of a command.
-fn search_path(command: &Command) -> SearchPath {
+fn search_path(command: &Command) -> DllSearchPath {
     let search = DllSearch::of(command);
     let texts = |folders: &[PathBuf]| folders.iter().map(text::text).collect();
-    SearchPath {
+    DllSearchPath {
         system: texts(&search.system),
         working: search.working.map_or_else(String::new, text::text),
         path: texts(&search.path),

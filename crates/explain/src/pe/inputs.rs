@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Where the loader looks for DLLs beside the folder of the program, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SearchPath {
+pub struct DllSearchPath {
     /// Folders of the system.
     pub system: Vec<String>,
     /// The working folder of the launch.
@@ -17,7 +17,7 @@ pub struct SearchPath {
 
 /// Everything recorded about the launches of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Inputs {
+pub struct PeInputs {
     /// What was launched.
     pub command: Command,
     /// Totals of launches without a debugger, made beside the debugged ones: as many before the first as
@@ -34,12 +34,12 @@ pub struct Inputs {
     /// Static facts of the files that these have loaded, by path; the reason where one could not be read.
     pub facts: BTreeMap<String, Result<PeFacts, String>>,
     /// Where the loader looks for DLLs.
-    pub search: SearchPath,
+    pub search: DllSearchPath,
     /// Wine's version; `None` on Windows.
     pub wine: Option<String>,
 }
 
-impl Inputs {
+impl PeInputs {
     /// The facts of a file.
     pub(super) fn facts(&self, path: &str) -> Option<&PeFacts> {
         self.facts.get(path)?.as_ref().ok()

@@ -4,7 +4,7 @@
 //! launches nothing and reads no file.
 //!
 //! ```text
-//! Inputs ─ debugged launches ─ clock ─ timeline ─┬─ phases ──┐
+//! PeInputs ─ debugged launches ─ clock ─ timeline ─┬─ phases ──┐
 //!        ─ facts of files ───────────────────────┴─ modules ─┴─ findings ─ Explanation
 //! ```
 
@@ -24,4 +24,4 @@ mod timeline;
 pub use explain::explain;
 #[cfg(windows)]
 pub use gather::gather;
-pub use inputs::{Inputs, SearchPath};
+pub use inputs::{DllSearchPath, PeInputs};

@@ -1,13 +1,13 @@
 //! Modules: times from the debug events, facts from the files.
 
-use super::inputs::Inputs;
+use super::inputs::PeInputs;
 use super::search;
 use super::timeline::Timeline;
 use crate::time::{ns, us};
 use model::{DebuggedDll, DebuggedProcess, ModuleReport, PeModule, Reading, Va};
 
 /// The program and the DLLs of every process, in the order in which they were loaded.
-pub(super) fn modules(inputs: &Inputs, timeline: &Timeline) -> Vec<ModuleReport> {
+pub(super) fn modules(inputs: &PeInputs, timeline: &Timeline) -> Vec<ModuleReport> {
     let mut modules = Vec::new();
     for process in &timeline.launch.processes {
         let of = Process { inputs, timeline, process };
@@ -20,7 +20,7 @@ pub(super) fn modules(inputs: &Inputs, timeline: &Timeline) -> Vec<ModuleReport>
 }
 
 struct Process<'a> {
-    inputs: &'a Inputs,
+    inputs: &'a PeInputs,
     timeline: &'a Timeline<'a>,
     process: &'a DebuggedProcess,
 }

@@ -2,7 +2,7 @@
 //!
 //! DLLs that are loaded by their whole path, or that a manifest or the registry redirects, are not looked for.
 
-use super::inputs::Inputs;
+use super::inputs::PeInputs;
 use crate::names::folder;
 
 /// What is the same for two spellings of a path.
@@ -12,7 +12,7 @@ pub(super) fn key(path: &str) -> String {
 
 /// The folders in which the loader had not found a DLL before it found it at `path`; none where it was not
 /// found in a folder that is searched, or where a folder before has a file of that name.
-pub(super) fn misses<'a>(inputs: &'a Inputs, program: &'a str, path: &str) -> Vec<&'a str> {
+pub(super) fn misses<'a>(inputs: &'a PeInputs, program: &'a str, path: &str) -> Vec<&'a str> {
     let own = folder(program);
     let search = &inputs.search;
     let folders = std::iter::once(own)

@@ -1,12 +1,12 @@
 //! Where the figures of an explanation come from, and what each source cannot see.
 
-use super::inputs::Inputs;
+use super::inputs::PeInputs;
 use super::timeline::Timeline;
 use model::figures::{count, duration};
 use model::{Reading, Source};
 
 /// One source per group of figures.
-pub(super) fn sources(inputs: &Inputs, timeline: Option<&Timeline>) -> Vec<Source> {
+pub(super) fn sources(inputs: &PeInputs, timeline: Option<&Timeline>) -> Vec<Source> {
     let Some(timeline) = timeline else {
         let missing = match &inputs.debugged {
             Reading::Unavailable { reason, remedy } if remedy.is_empty() => reason.clone(),
@@ -48,7 +48,7 @@ fn phases(timeline: &Timeline) -> String {
     )
 }
 
-fn modules(inputs: &Inputs) -> String {
+fn modules(inputs: &PeInputs) -> String {
     let whose = match &inputs.wine {
         Some(version) => format!("Wine {version}'s loader, not that of Windows. "),
         None => String::new(),

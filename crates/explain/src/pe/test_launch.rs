@@ -1,6 +1,6 @@
 //! A recorded launch for tests: a program with a DLL of its own and a child.
 
-use super::inputs::{Inputs, SearchPath};
+use super::inputs::{DllSearchPath, PeInputs};
 use model::{Command, DebugStop, DebuggedDll, DebuggedLaunch, DebuggedProcess, Ending, Reading};
 
 pub(super) const PROGRAM: &str = r"C:\app\app.exe";
@@ -48,7 +48,7 @@ fn processes() -> Vec<DebuggedProcess> {
 
 /// One debugged launch of 1,100, in which headstart holds nothing, and launches without a debugger that
 /// take as long.
-pub(super) fn inputs() -> Inputs {
+pub(super) fn inputs() -> PeInputs {
     let stops = processes();
     let mut at: Vec<f64> = stops
         .iter()
@@ -71,7 +71,7 @@ pub(super) fn inputs() -> Inputs {
     let argv = vec!["app".into(), "a b".into()];
     let command =
         Command { argv, program: PROGRAM.into(), directory: None, environment: Vec::new() };
-    Inputs {
+    PeInputs {
         command,
         untraced_us: vec![1100.0; 4],
         untraced_cpu_us: vec![Reading::unavailable("Wine does not count it", ""); 4],
@@ -79,7 +79,7 @@ pub(super) fn inputs() -> Inputs {
         until_ready: false,
         debugged: Reading::Value(vec![launch]),
         facts: Default::default(),
-        search: SearchPath {
+        search: DllSearchPath {
             system: vec![r"C:\Windows\System32".to_owned(), r"C:\Windows".to_owned()],
             working: r"C:\app".to_owned(),
             path: vec![r"C:\tools".to_owned(), r"D:\libs".to_owned()],

@@ -1,7 +1,7 @@
 //! A debugged launch with the times of one that nobody stops.
 
 use super::clock::Clock;
-use super::inputs::Inputs;
+use super::inputs::PeInputs;
 use crate::names::NTDLL;
 use crate::time::median;
 use crate::untraced::typical_us;
@@ -21,7 +21,7 @@ pub(super) struct Timeline<'a> {
 
 impl<'a> Timeline<'a> {
     /// Of the most typical debugged launch; `None` where there is none.
-    pub fn new(inputs: &'a Inputs) -> Option<Timeline<'a>> {
+    pub fn new(inputs: &'a PeInputs) -> Option<Timeline<'a>> {
         let launch = most_typical(inputs)?;
         let total_us = median(&inputs.untraced_us).unwrap_or(launch.total_us);
         let clock = Clock::new(launch, total_us);
@@ -51,7 +51,7 @@ impl<'a> Timeline<'a> {
 }
 
 /// The debugged launch that is as much longer than its neighbors as the others are.
-fn most_typical(inputs: &Inputs) -> Option<&DebuggedLaunch> {
+fn most_typical(inputs: &PeInputs) -> Option<&DebuggedLaunch> {
     let launches = inputs.debugged.value()?;
     let totals: Vec<f64> = launches.iter().map(|launch| launch.total_us).collect();
     let wanted = typical_us(&totals, &inputs.untraced_us).or_else(|| median(&totals))?;
@@ -60,7 +60,7 @@ fn most_typical(inputs: &Inputs) -> Option<&DebuggedLaunch> {
     whole.min_by(|one, other| far(one).total_cmp(&far(other)))
 }
 
-fn image(process: &DebuggedProcess, place: usize, inputs: &Inputs, clock: &Clock) -> TracedImage {
+fn image(process: &DebuggedProcess, place: usize, inputs: &PeInputs, clock: &Clock) -> TracedImage {
     let points = [
         (MarkKind::ExecDone, Some(process.started_us)),
         (MarkKind::Relocated, process.initializing_us),

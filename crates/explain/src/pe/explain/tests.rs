@@ -15,7 +15,7 @@ fn sum(explanation: &Explanation) -> f64 {
 }
 
 /// A change to the one debugged launch.
-fn changed(change: impl FnOnce(&mut DebuggedLaunch)) -> Inputs {
+fn changed(change: impl FnOnce(&mut DebuggedLaunch)) -> PeInputs {
     let mut inputs = test_launch::inputs();
     if let Reading::Value(launches) = &mut inputs.debugged {
         change(&mut launches[0]);

@@ -18,7 +18,7 @@ mod own_code;
 mod search_misses;
 mod sections;
 
-use super::inputs::Inputs;
+use super::inputs::PeInputs;
 use crate::advice::AdviceWords;
 use crate::names::{base_name, names};
 use model::figures::duration;
@@ -32,7 +32,7 @@ const WORTH: f64 = 0.02;
 struct Context<'a> {
     /// Complete but for the findings.
     explanation: &'a Explanation,
-    inputs: &'a Inputs,
+    inputs: &'a PeInputs,
     /// What the launched program is charged of each phase.
     own: &'a BTreeMap<Phase, f64>,
     /// Says what can be done.
@@ -60,7 +60,7 @@ const ALL: [Finder; 12] = [
 /// is charged of each phase.
 pub(super) fn find_all(
     explanation: &Explanation,
-    inputs: &Inputs,
+    inputs: &PeInputs,
     own: &BTreeMap<Phase, f64>,
     words: AdviceWords,
 ) -> Vec<Finding> {

@@ -5,7 +5,7 @@ use crate::advice::unworded;
 use crate::pe::{explain, test_launch};
 use model::{DebuggedDll, GuardFacts, PeFlags, Va};
 
-fn found(inputs: &Inputs) -> Vec<Finding> {
+fn found(inputs: &PeInputs) -> Vec<Finding> {
     explain(inputs, unworded).findings
 }
 
