@@ -23,8 +23,9 @@ pub(super) struct Debuggee {
     pub(super) dll_files: Vec<Option<File>>,
     /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
     loader: Range<usize>,
-    /// The loader has stopped.
+    /// The loader has stopped, and that of 32-bit programs, which runs above it.
     loader_stopped: bool,
+    loader32_stopped: bool,
 }
 
 /// A breakpoint at an entry point.
@@ -66,6 +67,7 @@ impl Debuggee {
             dll_files: Vec::new(),
             loader: 0..0,
             loader_stopped: false,
+            loader32_stopped: false,
         };
         if let Err(why) = debuggee.stop_at_entry(base, None) {
             debuggee.record.notes.push(format!("{why}: its entry point was not seen"));
@@ -145,6 +147,11 @@ impl Debuggee {
             breakpoint.is_set = false;
         }
         self.memory.hide_debugger()
+    }
+
+    /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
+    pub(super) fn reached32(&mut self) -> bool {
+        !std::mem::replace(&mut self.loader32_stopped, true)
     }
 
     fn mark(&mut self, dll: Option<usize>, at_us: f64) {

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::os::windows::io::FromRawHandle;
 use windows_sys::Win32::Foundation::{
     DBG_CONTINUE, DBG_EXCEPTION_NOT_HANDLED, ERROR_SEM_TIMEOUT, EXCEPTION_BREAKPOINT, GetLastError,
-    HANDLE,
+    HANDLE, STATUS_WX86_BREAKPOINT,
 };
 use windows_sys::Win32::System::Diagnostics::Debug::{
     CREATE_PROCESS_DEBUG_EVENT, CREATE_THREAD_DEBUG_EVENT, ContinueDebugEvent, DEBUG_EVENT,
@@ -35,6 +35,8 @@ pub(super) enum EventKind {
     Loaded { base: usize, file: Option<File> },
     /// A breakpoint was reached.
     Breakpoint { at: usize },
+    /// The loader of a 32-bit program stops for debuggers, or the program has a breakpoint of its own.
+    Breakpoint32,
     /// Another exception was raised, which is the program's affair.
     Exception,
     /// The last thread of a process has ended.
@@ -87,6 +89,7 @@ pub(super) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
                     EXCEPTION_BREAKPOINT => {
                         EventKind::Breakpoint { at: record.ExceptionAddress.addr() }
                     }
+                    STATUS_WX86_BREAKPOINT => EventKind::Breakpoint32,
                     _ => EventKind::Exception,
                 }
             }

@@ -142,6 +142,7 @@ impl Session<'_> {
                             is_entry = matches!(reached, Reached::Entry);
                             handled = !matches!(reached, Reached::Own);
                         }
+                        EventKind::Breakpoint32 => handled = debuggee.reached32(),
                         EventKind::Ended { code } => {
                             debuggee.record.exiting_us = Some(at_us);
                             debuggee.record.exit_code = Some(code);
