@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Without it Windows checks every block of memory of a program that a debugger starts.
+/// Otherwise Windows gives a program that a debugger starts the debug heap, which checks every block.
 const NO_DEBUG_HEAP: (&str, &str) = ("_NO_DEBUG_HEAP", "1");
 /// Steps besides the debugged launches.
 const OTHER_STEPS: u32 = 1;
 
-/// Launches the experiment's command as often as it takes and gives what was recorded, and the launches
-/// without a debugger.
+/// Launches the experiment's command as often as necessary; returns what was recorded, and the launches without
+/// a debugger.
 ///
 /// # Errors
 /// The program cannot be launched without a debugger, fails, or is not finished in time; and
@@ -112,7 +112,7 @@ impl Debugger {
         }
         Err(LaunchError::NotPermitted {
             mechanism: "explaining this program under a debugger",
-            reason: format!("it {} there", launch.ending.words()),
+            reason: format!("under the debugger, it {}", launch.ending.words()),
         })
     }
 }
@@ -134,8 +134,8 @@ fn facts(inputs: &PeInputs) -> BTreeMap<String, Result<PeFacts, String>> {
     facts
 }
 
-/// Compares the hints of every file with the exports of the others. Those of the system are left out: another
-/// version of it has others.
+/// Compares the hints of every file with the exports of the others. Files of the system are left out: their
+/// exports differ from version to version.
 fn check_hints<'a>(own: impl Iterator<Item = &'a mut PeFacts>) {
     let mut known: Vec<&mut PeFacts> = Vec::new();
     let mut open = Vec::new();

@@ -61,13 +61,13 @@ impl Process<'_> {
     fn load_us(&self, place: usize, dll: &DebuggedDll) -> Reading<f64> {
         if self.is_late(dll) {
             return Reading::unavailable(
-                "the program's own code has it loaded: when that began is not seen",
+                "the program's own code loads it: it is not seen when that begins",
                 "",
             );
         }
         if self.process.initializing_us.is_some_and(|begun_us| dll.loaded_us > begun_us) {
             return Reading::unavailable(
-                "an initializer has it loaded: when that began is not seen",
+                "an initializer loads it: it is not seen when that begins",
                 "",
             );
         }
@@ -80,8 +80,8 @@ impl Process<'_> {
     fn init_us(&self, dll: &DebuggedDll) -> Reading<f64> {
         let Some(begun_us) = dll.initialized_us else {
             let reason = match self.is_late(dll) {
-                true => "no initializer is seen once the program's entry point has been reached",
-                false => "it has no initializer, or none that was called",
+                true => "initializers are not seen after the program's entry point is reached",
+                false => "it has no initializer, or its initializer was not called",
             };
             return Reading::unavailable(reason, "");
         };
@@ -118,7 +118,7 @@ impl Process<'_> {
     }
 
     fn report(&self, path: &str, pe: PeModule, init_us: Reading<f64>) -> ModuleReport {
-        let with_load = "the debug events of Windows do not tell it apart: it is in load_us";
+        let with_load = "the debug events do not tell it apart: it is part of load_us";
         let uncounted = || Reading::unavailable("headstart for Windows does not count it", "");
         let is_program = path == self.process.path;
         let misses = search::misses(self.inputs, &self.process.path, path).len() as u64;
@@ -132,7 +132,7 @@ impl Process<'_> {
             major_faults: uncounted(),
             read_bytes: uncounted(),
             search_misses: match is_program || pe.of_system {
-                true => Reading::unavailable("the system opens it without a search", ""),
+                true => Reading::unavailable("not counted for programs and DLLs of the system", ""),
                 false => Reading::Value(misses),
             },
             facts: Reading::unavailable("it is a PE image: see pe", ""),

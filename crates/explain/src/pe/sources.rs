@@ -25,9 +25,9 @@ pub(super) fn sources(inputs: &PeInputs, timeline: Option<&Timeline>) -> Vec<Sou
 /// The mechanism.
 pub(crate) const DEBUG_API: &str = "debug API";
 
-/// What is not asked of Windows.
-const OTHERS: &str = "headstart for Windows does not record page faults, files that are looked up, CPUID \
-                      instructions, waits and functions";
+/// What headstart does not ask Windows for.
+const OTHERS: &str = "headstart for Windows does not record page faults, file look-ups, CPUID instructions, \
+                      waits or functions";
 
 fn source(figures: &str, mechanism: &str, caveat: &str) -> Source {
     let [figures, mechanism, caveat] = [figures, mechanism, caveat].map(str::to_owned);
@@ -38,10 +38,10 @@ fn phases(timeline: &Timeline) -> String {
     let stops = count(timeline.launch.stops.len() as u64);
     let held: f64 = timeline.launch.stops.iter().map(|stop| stop.held_us).sum();
     format!(
-        "the times of a debugged launch of {} brought to the median launch without a debugger: taken out \
-         are {} in which headstart held the program, and {} for each of {stops} stops: what is shorter may \
-         read as 0. The entry point ends the initializers, and with them what the program initializes \
-         before it (TLS callbacks)",
+        "a debugged launch of {}, reduced to the median launch without a debugger by taking out {} for \
+         which headstart held the program, and another {} for each of {stops} stops; what is shorter than \
+         that may read as 0. The phase initialize ends at the program's entry point, so it includes the \
+         program's TLS callbacks",
         duration(timeline.launch.total_us),
         duration(held),
         duration(timeline.clock.stop_us),
@@ -50,12 +50,15 @@ fn phases(timeline: &Timeline) -> String {
 
 fn modules(inputs: &PeInputs) -> String {
     let whose = match &inputs.wine {
-        Some(version) => format!("Wine {version}'s loader, not that of Windows. "),
+        Some(version) => {
+            format!("the times are those of Wine {version}'s loader, not of the Windows loader. ")
+        }
         None => String::new(),
     };
     format!(
-        "{whose}The time of a DLL is that since the one before it was mapped, in which the loader also \
-         relocates and binds others; an initializer's time lasts until the next one is called, and holds \
-         those of DLLs that it loads. From the program's entry point on initializers are not seen"
+        "{whose}A DLL's time runs from the mapping of the DLL before it to its own, and includes relocating \
+         and binding other DLLs. An initializer's time ends when the next one is called: if it loads a DLL, \
+         the rest counts for that DLL's initializer. From the program's entry point on, initializers are not \
+         seen"
     )
 }

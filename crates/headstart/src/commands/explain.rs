@@ -22,8 +22,9 @@ use std::process::ExitCode;
 )]
 #[cfg_attr(
     windows,
-    doc = "The program is launched about thirty times, with and without a debugger in turns: its debug events \
-           tell when the process is created, each DLL is loaded and initialized, and the program begins."
+    doc = "The program is launched about thirty times, with and without a debugger in turns. The debug events \
+           tell when the process is created, when each DLL is loaded and initialized, and when the program \
+           begins."
 )]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -62,7 +63,7 @@ pub struct Arguments {
 /// Launches the program and prints the explanation.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.hot && cfg!(windows) {
-        let words = "headstart for Windows does not sample functions; leave out --hot, and profile the \
+        let words = "headstart for Windows does not sample functions: omit --hot, and profile the \
                      program with Windows Performance Recorder or Visual Studio";
         return Err(Usage(words.to_owned()).into());
     }

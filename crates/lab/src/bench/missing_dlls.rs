@@ -1,4 +1,4 @@
-//! Which DLL a program lacks that Windows ended for want of one.
+//! Names the DLL that is missing where Windows ended a program for that.
 
 use model::{Command, DebuggedLaunch, Ending, file_name, text};
 use os::dll_search::DllSearch;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 /// `STATUS_DLL_NOT_FOUND`.
 const DLL_NOT_FOUND: u32 = 0xc000_0135;
-/// Names that the loader replaces by those of other DLLs (API sets).
+/// Names that the loader replaces with those of other DLLs (API sets).
 const API_SETS: [&str; 2] = ["api-ms-win-", "ext-ms-"];
 /// DLLs named in one message.
 const MOST_NAMED: usize = 4;
 
-/// What a launch lacked that ended so, to follow how it ended; empty where that cannot be told. It may be launched
-/// once more, under the debug API, which tells what had been loaded until then.
+/// What is missing where a launch ended for want of a DLL, to follow the words on how it ended; empty where that is
+/// not known. The program may be launched once more, under the debug API, which tells what had been loaded by then.
 pub(super) fn words(
     launcher: &mut Launcher,
     slot: Option<Slot>,
@@ -30,7 +30,7 @@ pub(super) fn words(
     told(&missing(&loaded, &DllSearch::of(command)))
 }
 
-/// The program that lacks a DLL, and the DLLs that it had.
+/// The program that lacks a DLL, and the DLLs that had been loaded into it.
 fn loaded(launch: &DebuggedLaunch) -> Vec<PathBuf> {
     let lacking = launch.processes.iter().filter(|it| it.exit_code == Some(DLL_NOT_FOUND));
     let Some(process) = lacking.max_by(|a, b| a.started_us.total_cmp(&b.started_us)) else {
@@ -40,8 +40,8 @@ fn loaded(launch: &DebuggedLaunch) -> Vec<PathBuf> {
     paths.map(|path| PathBuf::from(text::name(path))).collect()
 }
 
-/// DLLs that no folder has that is searched, each with the image that imports it. The program is the first
-/// of those that were loaded.
+/// DLLs that are in no folder of the search path, each with the image that imports it. The first of the loaded
+/// images is the program.
 fn missing(loaded: &[PathBuf], search: &DllSearch) -> Vec<(String, String)> {
     let Some(program) = loaded.first() else { return Vec::new() };
     let name = |path: &Path| file_name(&text::text(path)).to_lowercase();
@@ -73,8 +73,8 @@ fn told(missing: &[(String, String)]) -> String {
     match missing.is_empty() {
         true => String::new(),
         false => format!(
-            "; no folder that the loader searches has {}{more}: put it beside the program, or its folder in \
-             PATH",
+            "; no folder that the loader searches has {}{more}: put what is missing beside the program, or add \
+             its folder to PATH",
             named.join(", ")
         ),
     }

@@ -1,4 +1,4 @@
-//! What to know about the figures of PE, by what loads it.
+//! What to know about the figures of PE images, by what loads them.
 
 use super::Setting;
 use crate::Runner;
@@ -18,23 +18,23 @@ pub fn of(setting: &Setting<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(is_wine.then_some(LOADER));
     notes.push(match own {
-        true => "All launches are warm: headstart for Windows has no cold ones.",
+        true => "All launches are warm: headstart for Windows has no cold launches.",
         false => {
-            "All launches are warm: Wine's server runs on between them and keeps its files in memory."
+            "All launches are warm: Wine's server keeps running between them and keeps its files in memory."
         }
     });
     notes.extend(match (bound, is_wine) {
         (true, true) => Some(
-            "Wine ignores bound imports, so it loads bound rows like based ones.",
+            "Wine ignores bound imports, so it loads the bound rows like the based ones.",
         ),
         (true, false) => Some(
-            "Whether bound imports spare anything depends on where the loader puts the libraries. These \
-             have chosen bases that do not overlap, and no DYNAMICBASE (ASLR); if Windows moves them \
-             all the same, it looks their functions up again. The program is not bound to KERNEL32.",
+            "Bound imports can save time only if the loader leaves the libraries at their preferred bases. \
+             These bases do not overlap, and the libraries do not have DYNAMICBASE (ASLR); if Windows moves \
+             one all the same, it looks its functions up again. The program is not bound to KERNEL32.",
         ),
         (false, true) if !own => Some("No row is bound, because Wine ignores bound imports."),
         (false, _) => Some(
-            "No row is bound: the headers of the program have no room for the names of so many libraries.",
+            "No row is bound: the program's headers have no room for the names of so many libraries.",
         ),
     });
     notes.into_iter().map(str::to_owned).collect()

@@ -1,8 +1,8 @@
 //! What on this machine makes measurements noisy or features unavailable, for `doctor`.
 //!
-//! A check says what was found, what that does, and the command that changes it. What cannot be
-//! found out is `Unknown` with the reason, as is what Wine answers without knowing it; nothing is
-//! guessed. No check changes the machine.
+//! A check says what was found, what that does, and the command that changes it. What cannot be found out is
+//! `Unknown`, with the reason; so is what Wine answers without knowing it. Nothing is guessed, and no check changes
+//! the machine.
 
 mod job;
 mod machine;
@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 use crate::windows::under_wine;
 use model::Check;
 
-/// Every check; takes some milliseconds.
+/// Runs every check; takes a few milliseconds.
 pub fn run() -> Vec<Check> {
     vec![
         machine::system(),
@@ -29,7 +29,7 @@ pub fn run() -> Vec<Check> {
     ]
 }
 
-/// The outcome where Wine would answer, though not with what is so.
+/// The outcome under Wine, where Wine's answer would not be the truth.
 fn under_wine(what: &str, effect: impl Into<String>) -> Option<Outcome> {
     let version = under_wine::version()?;
     Some(Outcome::unknown(format!("Wine {version} {what}"), effect))

@@ -36,7 +36,7 @@ impl Row {
     }
 }
 
-/// The costliest, in the order of loading; the others summed up, and the sum of all.
+/// The costliest, in the order of loading; a sum of the others, and one of all.
 pub(super) fn table(page: &mut Page, explanation: &Explanation) {
     let rows = rows(explanation);
     if rows.is_empty() {
@@ -71,7 +71,7 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         page.line(&all);
     }
     if shown.iter().any(|row| row.late) {
-        let note = "* loaded when the program had begun";
+        let note = "* loaded after the program had begun";
         page.wrapped("  ", Tint::Faint, note);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         vec![
             names(files.iter().map(String::as_str)),
             format!(
-                "{} applied, on {} of 4 KiB, which are then private to the process",
+                "{} applied, on {} of 4 KiB, which become private to the process",
                 plural(relocations, "base relocation is", "base relocations are"),
                 if pages == 1 { "a page".to_owned() } else { format!("{} pages", count(pages)) },
             ),

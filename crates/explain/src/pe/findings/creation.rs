@@ -13,15 +13,15 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     }
     let what = match context.inputs.wine {
         Some(_) => {
-            "Wine makes a process of the host, which loads Wine itself and asks its server for the rest"
+            "Wine starts a Unix process, which loads Wine itself and asks the wineserver for the rest"
         }
         None => {
-            "the system makes the process, maps the program and its own ntdll.dll, and checks the file"
+            "Windows creates the process, maps the program and ntdll.dll, and may check the file"
         }
     };
     Some(Finding {
         id: "creation".to_owned(),
-        cause: format!("{}: the process is created", context.of_launch(cost)),
+        cause: format!("{}: creating the process", context.of_launch(cost)),
         evidence: vec![what.to_owned()],
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Spawn),

@@ -10,15 +10,14 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = context.phase(Phase::Exit);
     (context.share(cost) >= SHARE).then(|| Finding {
         id: "exit".to_owned(),
-        cause: format!("{}: the system takes the process down", context.of_launch(cost)),
+        cause: format!("{}: the system tears the process down", context.of_launch(cost)),
         evidence: vec![
-            "after its last thread has ended, until whoever waits for it is told".to_owned(),
+            "from the end of its last thread until the wait for the process returns".to_owned(),
         ],
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Exit),
         part_of: None,
-        remedy:
-            "Leave less behind: memory, files and windows that are still open have to be released."
-                .to_owned(),
+        remedy: "Leave less to clean up: the system has to release memory, open files and windows."
+            .to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! The finding on large tables of Control Flow Guard, which old versions of Windows copied slowly.
+//! The finding on large Control Flow Guard tables, which old versions of Windows copied slowly.
 
 use super::Context;
 use crate::names::base_name;
@@ -19,19 +19,19 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
             count(guard.functions)
         ),
         evidence: vec![format!(
-            "PREDICTED, not measured: at each start, Windows 10 before 1903 does about {:.1} times the work \
-             of {} entries, because it grows with the square; newer versions, and Wine, do not",
+            "PREDICTED, not measured: at each start, Windows 10 before version 1903 does about {:.1} times \
+             the work of {} entries, because it grows with the square of their number; newer versions and \
+             Wine do not",
             guard.quadratic_cost(),
             count(GuardFacts::MANY)
         )],
         cost_us: Reading::unavailable(
-            "only old versions of Windows pay it",
-            "measure the program there",
+            "only old versions of Windows have this cost",
+            "measure the program on one of them",
         ),
         phase: Some(Phase::Spawn),
         part_of: None,
-        remedy:
-            "Link programs that are only for tests without /GUARD:CF, or split them into several."
-                .to_owned(),
+        remedy: "Link test programs without /GUARD:CF, or split them into several programs."
+            .to_owned(),
     })
 }

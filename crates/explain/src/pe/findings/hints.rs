@@ -22,7 +22,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
             format!("{} of {} import hints are wrong", count(number), count(checked)),
             vec![
                 names(wrong.iter().map(|facts| facts.path.as_str())),
-                "for each of these, the loader searches all names that the DLL exports".to_owned(),
+                "for each wrong hint, the loader has to search the names that the DLL exports"
+                    .to_owned(),
             ],
             format!("Repair them: {}.", (context.words)(ExplainAdvice::RepairHints)),
         )

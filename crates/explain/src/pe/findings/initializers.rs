@@ -20,9 +20,9 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Initialize),
         part_of: None,
-        remedy: "Do less in DllMain and in constructors of global objects: initialize at first use. DLLs of \
-                 the system are initialized because something imports from them: load what is seldom \
-                 needed at its first use (/DELAYLOAD)."
+        remedy: "Do less in DllMain and in the constructors of global objects: initialize at first use. \
+                 System DLLs are initialized because something imports from them: delay-load what is seldom \
+                 needed (/DELAYLOAD)."
             .to_owned(),
     })
 }

@@ -37,7 +37,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         phase: Some(Phase::Load),
         part_of: None,
         remedy: "Import from fewer DLLs: link your own statically, or as one DLL instead of many; load what \
-                 is seldom needed at its first use (/DELAYLOAD, or LoadLibrary)."
+                 is seldom needed only at first use (/DELAYLOAD or LoadLibrary)."
             .to_owned(),
     })
 }

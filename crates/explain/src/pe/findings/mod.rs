@@ -77,7 +77,7 @@ pub(super) fn find_all(
 }
 
 impl Context<'_> {
-    /// Modules of the launched program that are at hand when it begins, each with what is known of its loading.
+    /// Modules of the launched program that are loaded when it begins, each with what is known of its loading.
     fn at_start(&self) -> impl Iterator<Item = (&ModuleReport, &PeModule)> {
         self.own_modules().filter(|(_, pe)| !pe.late)
     }
@@ -136,7 +136,7 @@ impl Context<'_> {
             id: id.to_owned(),
             cause,
             evidence,
-            cost_us: Reading::unavailable("it is not measured by itself: it is a part of load", ""),
+            cost_us: Reading::unavailable("it is not measured separately: it is part of load", ""),
             phase: Some(Phase::Load),
             part_of: Some(libraries::ID.to_owned()),
             remedy,

@@ -3,7 +3,7 @@
 use super::{Context, names};
 use crate::pe::search;
 use model::Finding;
-use model::figures::{count, plural};
+use model::figures::plural;
 use std::collections::BTreeMap;
 
 pub(super) fn find(context: &Context) -> Option<Finding> {
@@ -25,15 +25,17 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     by_folder.sort_by_key(|(folder, misses)| (std::cmp::Reverse(*misses), *folder));
     let mut evidence = vec![names(late.iter().map(|(module, _)| module.path.as_str()))];
     let folders = by_folder.iter().take(3);
-    evidence.extend(folders.map(|(folder, misses)| format!("{folder}: {} misses", count(*misses))));
+    evidence.extend(
+        folders.map(|(folder, misses)| format!("{folder}: {}", plural(*misses, "miss", "misses"))),
+    );
     let dlls = plural(late.len() as u64, "DLL", "DLLs");
     Some(context.part_of_loading(
         "search-misses",
         format!(
-            "{dlls} found late on the search path: {} before, by the order of Windows",
+            "{dlls} found late on the search path: {} in vain first, by the documented order",
             plural(misses, "folder was searched", "folders were searched")
         ),
         evidence,
-        "Put the DLLs beside the program, or their folder first in PATH.".to_owned(),
+        "Put the DLLs beside the program, or put their folder first in PATH.".to_owned(),
     ))
 }

@@ -23,7 +23,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
             format!("Wine reads {} of sections instead of mapping them", bytes(total)),
             vec![
                 names(read.iter().map(|(path, _)| *path)),
-                "their places in the file are no multiples of 4096; Windows maps them anyway"
+                "their file offsets are not multiples of 4096; Windows maps such sections anyway"
                     .to_owned(),
             ],
             format!("Align them: {}.", (context.words)(ExplainAdvice::Realign)),

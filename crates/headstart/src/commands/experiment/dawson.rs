@@ -39,7 +39,7 @@ const TABLE: &str = "table.md";
 )]
 #[cfg_attr(
     windows,
-    doc = "The programs are PE files with a Guard CF table. CreateProcess is timed by itself as well. Wine \
+    doc = "The programs are PE files with a Guard CF table. CreateProcess is also timed separately. Wine \
            ignores the table."
 )]
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Options that would have no effect, or none that is meant, are mistakes.
+    /// Refuses options that would have no effect, or not the one that is meant.
     fn check(&self) -> Result<()> {
         let wrong = match self.format {
             Format::Elf if self.file_alignment.is_some() => {

@@ -1,4 +1,4 @@
-//! Experiments that the build for this host does not have: typed all the same, each says where it is.
+//! Experiments that this build does not have: if one is typed all the same, an error says where it exists.
 
 use crate::verbs;
 use clap::{Args, Subcommand};
@@ -17,7 +17,7 @@ pub enum LinuxExperiment {
     Probe(AnyWords),
 }
 
-/// Arguments of any kind, which nobody looks at.
+/// Arguments of any kind, which are ignored.
 #[derive(Debug, Args)]
 pub struct AnyWords {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -25,7 +25,7 @@ pub struct AnyWords {
 }
 
 impl LinuxExperiment {
-    /// That it is not here.
+    /// The error that says that this build does not have it.
     pub fn not_here(&self) -> anyhow::Error {
         let name = match self {
             LinuxExperiment::Openoffice(_) => "openoffice",

@@ -40,7 +40,7 @@ use workload::{Format, Pietrek};
 #[cfg_attr(
     windows,
     doc = "The forms are those of the column: libraries at the same base or at chosen ones, imports by name or \
-           by ordinal, bound or not; and hints right or zero."
+           by ordinal, bound or not, and hints right or zero."
 )]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {

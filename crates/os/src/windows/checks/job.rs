@@ -1,4 +1,4 @@
-//! The job that headstart itself was started in, whose limits hold for its launches.
+//! The job that headstart itself was started in, whose limits apply to its launches.
 
 use super::{Outcome, under_wine};
 use model::Check;
@@ -15,7 +15,7 @@ use windows_sys::Win32::System::JobObjects::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-const EFFECT: &str = "limits of the job hold for launches as well, which may be slower or fail";
+const EFFECT: &str = "the limits of the job also apply to launches, which may be slower or fail";
 
 /// Limits that the launches inherit.
 pub(super) fn limits() -> Check {
@@ -24,8 +24,8 @@ pub(super) fn limits() -> Check {
     let told = unsafe { IsProcessInJob(GetCurrentProcess(), null_mut(), &mut is_in_job) } != 0;
     let outcome = match (told, is_in_job) {
         (false, _) => Outcome::unknown(io::Error::last_os_error().to_string(), EFFECT),
-        (true, 0) => Outcome::good("headstart runs in no job", "nothing limits the launches"),
-        _ => under_wine("does not tell the limits of a job", EFFECT).unwrap_or_else(of_job),
+        (true, 0) => Outcome::good("headstart is not in a job", "no job limits the launches"),
+        _ => under_wine("does not report the limits of a job", EFFECT).unwrap_or_else(of_job),
     };
     outcome.named("job")
 }
@@ -78,12 +78,11 @@ fn told_of(flags: JOB_OBJECT_LIMIT, has_rate: bool) -> Outcome {
     let set = NAMES.into_iter().filter(|(bits, _)| flags & bits != 0).map(|(_, name)| name);
     let set: Vec<&str> = set.chain(has_rate.then_some("share of the CPUs")).collect();
     match set.as_slice() {
-        [] => Outcome::good(
-            "headstart runs in a job that limits nothing",
-            "nothing limits the launches",
-        ),
+        [] => {
+            Outcome::good("headstart is in a job that limits nothing", "no job limits the launches")
+        }
         set => {
-            let found = format!("headstart runs in a job that limits: {}", set.join(", "));
+            let found = format!("headstart is in a job that limits: {}", set.join(", "));
             Outcome::warning(found, EFFECT)
         }
     }

@@ -7,14 +7,14 @@ use std::io;
 use windows_sys::Win32::System::Power::{GetSystemPowerStatus, SYSTEM_POWER_STATUS};
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 
-/// Part of the memory below which files are expected to leave it.
+/// Share of available memory below which files are expected to be evicted.
 const SHORT: f64 = 0.1;
 
 /// Windows, or Wine.
 pub(super) fn system() -> Check {
     let kernel = host::machine().kernel;
     let outcome = match host::wine() {
-        None => Outcome::good(kernel, "launches are those of Windows"),
+        None => Outcome::good(kernel, "times are those of the Windows loader"),
         Some(_) => Outcome::note(
             kernel,
             "times are those of Wine's loader and server, not of Windows; Wine does not count page faults, \
@@ -24,11 +24,10 @@ pub(super) fn system() -> Check {
     outcome.named("system")
 }
 
-/// On battery, processors are slower.
+/// On battery, processors may be slower.
 pub(super) fn power() -> Check {
-    const EFFECT: &str = "on battery, Windows may run the processors more slowly";
-    let outcome =
-        under_wine("is not asked: power settings are those of the system below it", EFFECT);
+    const EFFECT: &str = "on battery, Windows may run the processors at a lower speed";
+    let outcome = under_wine("is not asked: the power settings are those of the host", EFFECT);
     outcome.unwrap_or_else(|| supply(EFFECT)).named("power")
 }
 
@@ -41,8 +40,8 @@ fn supply(effect: &str) -> Outcome {
     match (status.ACLineStatus, status.SystemStatusFlag) {
         (0, 1) => Outcome::warning("on battery, and battery saver is on", effect),
         (0, _) => Outcome::warning("on battery", effect),
-        (1, _) => Outcome::good("on mains power", "Windows saves no power because of a battery"),
-        _ => Outcome::unknown("Windows does not tell whether it is on battery", effect),
+        (1, _) => Outcome::good("on AC power", "the processors are not slowed to save the battery"),
+        _ => Outcome::unknown("Windows does not know whether the machine is on battery", effect),
     }
 }
 

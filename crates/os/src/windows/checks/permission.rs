@@ -1,4 +1,4 @@
-//! What this user may do, and who watches headstart.
+//! What this user may do, and whether a debugger is attached.
 
 use super::{Outcome, under_wine};
 use crate::phrases::Phrase;
@@ -16,12 +16,12 @@ use windows_sys::Win32::System::Diagnostics::Debug::{
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
-/// Whether the real-time priority class is permitted: a privilege is needed. It is not tried, as that
+/// Whether the real-time priority class is permitted, for which a privilege is needed. It is not tried, because that
 /// would change headstart's own class.
 pub(super) fn realtime() -> Check {
     let realtime = Phrase::Realtime.words();
     let wine = under_wine(
-        "accepts every priority class and does nothing",
+        "accepts every priority class but does nothing",
         format!("{realtime} is refused; launches may be interrupted by other programs"),
     );
     let outcome = wine.unwrap_or_else(|| match holds_privilege() {
@@ -78,7 +78,7 @@ fn holds_privilege() -> io::Result<bool> {
     Ok(privileges.into_iter().any(|privilege| privilege[..2] == number))
 }
 
-/// Whether a debugger watches headstart.
+/// Whether a debugger is attached to headstart.
 pub(super) fn debugger() -> Check {
     let mut remote = 0;
     // SAFETY: `remote` outlives the call, and the other takes nothing.
@@ -89,10 +89,13 @@ pub(super) fn debugger() -> Check {
     let outcome = if is_there {
         Outcome::warning(
             "a debugger is attached to headstart",
-            "headstart stops for it, and launches get slower if it follows child processes",
+            "it can stop headstart, and slows launches down if it follows child processes",
         )
     } else {
-        Outcome::good("none is attached to headstart", "headstart is not stopped by one")
+        Outcome::good(
+            "no debugger is attached to headstart",
+            "none stops headstart or its launches",
+        )
     };
     outcome.named("debugger")
 }

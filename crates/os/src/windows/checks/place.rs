@@ -1,4 +1,4 @@
-//! Where headstart keeps files for a while.
+//! Where headstart keeps temporary files.
 
 use super::Outcome;
 use crate::windows::host::OTHER_TEMPORARY_FOLDER;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Whether files can be made in the folder for temporary ones.
+/// Whether files can be created in the folder for temporary files.
 pub(super) fn temporary_folder() -> Check {
     let folder = std::env::temp_dir();
     tried(&folder, try_in(&folder)).named("temp-folder")
@@ -18,18 +18,18 @@ fn tried(folder: &Path, made: io::Result<()>) -> Outcome {
     match made {
         Ok(()) => Outcome::good(
             format!("{folder} is writable"),
-            "the output of programs and generated programs are kept there for a while",
+            "headstart keeps the output of programs, and generated programs, there for a while",
         ),
         Err(error) => Outcome::warning(
             format!("{folder}: {error}"),
             format!(
-                "some measurements fail, as the output of programs is kept there: {OTHER_TEMPORARY_FOLDER}"
+                "some measurements fail, because the output of programs is kept there: {OTHER_TEMPORARY_FOLDER}"
             ),
         ),
     }
 }
 
-/// Makes a file and removes it.
+/// Creates a file and removes it.
 fn try_in(folder: &Path) -> io::Result<()> {
     let file = folder.join(format!("headstart-doctor-{}", std::process::id()));
     drop(File::create_new(&file)?);

@@ -1,4 +1,4 @@
-//! CPUs, and the clock that reads their time.
+//! CPUs, and the clock that times launches.
 
 use super::Outcome;
 use crate::windows::clock::{Instant, ticks_per_second};
@@ -47,7 +47,7 @@ fn timed(ns: f64, per_second: u64) -> Outcome {
     if per_second < 1_000_000 {
         Outcome::warning(found, "launches are timed in steps of more than a microsecond")
     } else if ns >= 1000.0 {
-        Outcome::note(found, "reading the clock is slow, which adds to each launch twice")
+        Outcome::note(found, "reading the clock is slow, and each launch includes two readings")
     } else {
         Outcome::good(found, "the cost of time stamps is negligible")
     }

@@ -8,23 +8,23 @@ const PE_OFFSET: usize = 0x3c;
 /// `PE\0\0`.
 const SIGNATURE: u32 = 0x4550;
 const AMD64: u16 = 0x8664;
-/// From the signature to the machine, and to the entry point and the size of the image (the same in both
-/// formats).
+/// Offsets from the signature to the machine, the entry point and the size of the image; the same in PE32 and
+/// PE32+.
 const MACHINE: usize = 4;
 const ENTRY: usize = 4 + 20 + 16;
 const SIZE_OF_IMAGE: usize = 4 + 20 + 56;
-/// What is read at once: nearly always all of it.
+/// What is read at once: nearly always the whole header.
 const HEAD: usize = 1024;
 
-/// The part of a header that launches are interested in.
+/// The part of a header that launches need.
 pub(super) struct LoadedImage {
-    /// Address of the first instruction of a program, or of the function that a DLL is initialized with.
+    /// Address of the first instruction of a program, or of a DLL's entry point.
     pub(super) entry: Option<usize>,
     /// Bytes of address space.
     pub(super) bytes: usize,
 }
 
-/// An image of which launches cannot be told what they need.
+/// Why an image's header does not say what is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ImageProblem {
     #[error("its image has no PE header")]
@@ -36,7 +36,7 @@ pub(super) enum ImageProblem {
 /// Reads the header of the image at `base`.
 ///
 /// # Errors
-/// The memory cannot be read. The inner error is about the image.
+/// The memory cannot be read. The inner error says what is wrong with the image.
 pub(super) fn read(
     memory: &ChildMemory,
     base: usize,

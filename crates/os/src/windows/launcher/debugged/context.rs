@@ -3,7 +3,7 @@
 use std::io;
 use windows_sys::Win32::Foundation::HANDLE;
 
-/// Whether headstart can set breakpoints in programs of this build's processor.
+/// Whether headstart can set breakpoints in programs for this build's processor.
 pub(super) const IS_HERE: bool = cfg!(target_arch = "x86_64");
 
 /// `int3`.
@@ -19,7 +19,7 @@ pub(super) fn go_on_at(thread: HANDLE, at: usize) -> io::Result<()> {
         CONTEXT, CONTEXT_CONTROL_AMD64, GetThreadContext, SetThreadContext,
     };
 
-    /// As aligned as the system demands.
+    /// Aligned as the system demands.
     #[repr(align(16))]
     struct Aligned(CONTEXT);
 

@@ -17,11 +17,11 @@ pub(super) struct Debuggee {
     /// Handles of its threads, by their ids.
     pub(super) threads: HashMap<u32, HANDLE>,
     breakpoints: Vec<Breakpoint>,
-    /// The program's file, and those of the DLLs, in their order. Their paths are looked up when the launch is
-    /// over.
+    /// The program's file, and those of the DLLs, in their order. Their paths are looked up after the launch, so as
+    /// not to slow it down.
     pub(super) file: Option<File>,
     pub(super) dll_files: Vec<Option<File>>,
-    /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
+    /// The address range of ntdll, the first DLL, in which the loader stops once for debuggers.
     loader: Range<usize>,
     /// The loader has stopped, and that of 32-bit programs, which runs above it.
     loader_stopped: bool,
@@ -33,7 +33,7 @@ struct Breakpoint {
     at: usize,
     /// The byte in its place.
     instead_of: u8,
-    /// Whose: that of a DLL, by its place, or of the program.
+    /// The DLL that it is in, by its place; `None` for the program.
     dll: Option<usize>,
     is_set: bool,
 }
@@ -42,11 +42,11 @@ struct Breakpoint {
 pub(super) enum Reached {
     /// The entry point of the program.
     Entry,
-    /// That of a DLL, or one that is over.
+    /// The entry point of a DLL, or a breakpoint that had already been removed.
     Known,
     /// The loader stops for debuggers.
     Loader,
-    /// It is the program's own.
+    /// A breakpoint of the program's own.
     Own,
 }
 
@@ -96,7 +96,7 @@ impl Debuggee {
         }
     }
 
-    /// Sets a breakpoint at the entry point of an image, where it has one; gives the image's size.
+    /// Sets a breakpoint at the entry point of an image, if it has one; returns the image's size.
     fn stop_at_entry(&mut self, base: usize, dll: Option<usize>) -> Result<usize, Obstacle> {
         if !context::IS_HERE {
             return Err(Obstacle::Build);
@@ -112,12 +112,12 @@ impl Debuggee {
         Ok(image.bytes)
     }
 
-    /// A thread has reached a breakpoint.
+    /// A thread has hit a breakpoint.
     ///
     /// # Errors
     /// The instruction cannot be put back.
     pub(super) fn reached(&mut self, at: usize, thread: u32, at_us: f64) -> io::Result<Reached> {
-        // The last one: an image may have been loaded where another had been.
+        // The last one: an image may have been loaded at the address of an earlier one.
         let Some(breakpoint) = self.breakpoints.iter_mut().rfind(|known| known.at == at) else {
             let is_loader = !self.loader_stopped && self.loader.contains(&at);
             self.loader_stopped |= is_loader;
@@ -138,8 +138,8 @@ impl Debuggee {
         Ok(Reached::Entry)
     }
 
-    /// The program's own code runs as it does without a debugger. Wine 8.0 could not handle the exceptions
-    /// of a program that is told of one, and hands breakpoints to one only where the program is told of it.
+    /// Lets the program's own code run as it does without a debugger. As long as a program is told that it is
+    /// debugged, Wine 8.0 cannot handle its exceptions; once it is not told, Wine passes no breakpoint to the debugger.
     fn leave_alone(&mut self) -> io::Result<()> {
         for breakpoint in self.breakpoints.iter_mut().filter(|breakpoint| breakpoint.is_set) {
             // The DLL may have been unloaded.
@@ -169,7 +169,7 @@ impl Debuggee {
 /// Why there is no breakpoint.
 #[derive(Debug, thiserror::Error)]
 enum Obstacle {
-    #[error("its memory cannot be changed ({0})")]
+    #[error("its memory cannot be read or written ({0})")]
     Memory(#[from] io::Error),
     #[error("{0}")]
     Image(#[from] ImageProblem),

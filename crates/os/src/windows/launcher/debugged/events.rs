@@ -1,4 +1,4 @@
-//! What the debug API tells of a launch: one event at a time, while the process that it is of is stopped.
+//! What the debug API reports about a launch: one event at a time, while the process that it is about is stopped.
 
 use crate::windows::LaunchError;
 use std::fs::File;
@@ -15,15 +15,14 @@ use windows_sys::Win32::System::Diagnostics::Debug::{
     WaitForDebugEvent,
 };
 
-/// An event. The process goes on with [`Event::proceed`].
+/// An event. Its process stays stopped until [`proceed`] is called.
 pub(super) struct Event {
     pub(super) pid: u32,
     pub(super) thread: u32,
     pub(super) kind: EventKind,
 }
 
-/// What has happened. Handles without an owner are the system's, which closes them when the process or
-/// thread is gone.
+/// What has happened. The system closes the handles of processes and threads when these are gone.
 pub(super) enum EventKind {
     /// A process begins.
     Begun { process: HANDLE, thread: HANDLE, base: usize, file: Option<File> },
@@ -41,7 +40,7 @@ pub(super) enum EventKind {
     Exception,
     /// The last thread of a process has ended.
     Ended { code: u32 },
-    /// Something that launches are not interested in.
+    /// Something that is of no interest here.
     Other,
 }
 
@@ -107,7 +106,7 @@ unsafe fn owned(file: HANDLE) -> Option<File> {
     is_open.then(|| unsafe { File::from_raw_handle(file) })
 }
 
-/// Lets the process go on, with an exception `handled` or handed to the program.
+/// Lets the process continue, with an exception `handled` or passed on to the program.
 ///
 /// # Errors
 /// What the system says.
@@ -115,13 +114,13 @@ pub(super) fn proceed(pid: u32, thread: u32, handled: bool) -> Result<(), Launch
     let status = if handled { DBG_CONTINUE } else { DBG_EXCEPTION_NOT_HANDLED };
     // SAFETY: no pointer is passed.
     match unsafe { ContinueDebugEvent(pid, thread, status) } {
-        0 => Err(failed("the program could not go on under the debugger")),
+        0 => Err(failed("the program could not continue under the debugger")),
         _ => Ok(()),
     }
 }
 
 fn failed(action: &'static str) -> LaunchError {
-    LaunchError::failed(action, "run it again; another debugger must not be attached to it")(
+    LaunchError::failed(action, "run it again without another debugger attached")(
         io::Error::last_os_error(),
     )
 }

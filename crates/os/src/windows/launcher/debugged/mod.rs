@@ -1,8 +1,8 @@
-//! Launches under the debug API, which tells of every process, thread and DLL.
+//! Launches under the debug API, which reports every process, thread and DLL.
 //!
-//! The launch is stopped at each of these events. A breakpoint at the entry point of the program and of
-//! each DLL, taken away when it is first reached, tells when initializers run and when they have ended. From
-//! the program's entry point on no breakpoint is set: the program runs as it does without a debugger.
+//! A process is stopped at each of these events. A breakpoint at the entry point of the program and of each DLL,
+//! removed when it is first hit, shows when initializers run and when they have ended. From the program's entry
+//! point on, no breakpoint is set, so the program's own code runs as it does without a debugger.
 
 mod context;
 mod debuggee;
@@ -24,14 +24,14 @@ use model::{DebugStop, DebuggedLaunch, DebuggedProcess, Ending, Until};
 use std::time::Duration;
 use windows_sys::Win32::System::Threading::DEBUG_PROCESS;
 
-/// How often is looked up for the end of the time and for the user who wants to stop.
+/// How often the time limit and the user's wish to stop are checked.
 const LOOK_UP_MS: u32 = 20;
-/// How often is looked whether the program is ready.
+/// How often it is checked whether the program is ready.
 const PROBE_MS: u32 = 1;
-/// How long the processes of a launch that is over may take to be gone.
+/// How long the processes of a finished launch may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Launches, records until the launch is complete, and ends what it has left running.
+/// Launches the program, records until the launch is complete, and ends what it has left running.
 pub(super) fn launch(
     prepared: &Prepared,
     spec: &LaunchSpec,
@@ -101,7 +101,7 @@ impl Session<'_> {
             }
             match (ended, &mut condition) {
                 (Some(ended), None) => return Ok(ended),
-                // One that leaves processes running has become a server.
+                // A program that leaves processes running has become a server.
                 (Some((_, Ending::Code(0))), Some(_)) if self.job.has_others(self.child.pid) => {}
                 (Some(ended), Some(condition)) => {
                     condition.hear_out(super::ready::LAST_WORDS);
@@ -113,7 +113,7 @@ impl Session<'_> {
         }
     }
 
-    /// Records an event and lets the process go on; whether it has reached its entry point.
+    /// Records an event and lets the process continue; returns whether it has reached its entry point.
     fn record(&mut self, event: Event) -> Result<bool, LaunchError> {
         let at = Instant::now();
         let at_us = at.us_since(self.child.started);
@@ -135,8 +135,8 @@ impl Session<'_> {
                         EventKind::Loaded { base, file } => debuggee.loaded(base, file, at_us),
                         EventKind::Breakpoint { at } => {
                             let failed = LaunchError::failed(
-                                "a breakpoint could not be taken away",
-                                "another debugger must not be attached to the program",
+                                "a breakpoint could not be removed",
+                                "run it again without another debugger attached",
                             );
                             let reached = debuggee.reached(at, thread, at_us).map_err(failed)?;
                             is_entry = matches!(reached, Reached::Entry);
@@ -182,7 +182,7 @@ impl Session<'_> {
         self.processes.first().is_some_and(|process| process.record.exit_code.is_some())
     }
 
-    /// Waits until the launched process, whose last event is over, is gone.
+    /// Waits until the launched process is gone, after its last event.
     fn ending(&self) -> Result<Complete, LaunchError> {
         match wait(&[self.child.process()], deadline(GONE_WITHIN))? {
             Waited::For(_) => Ok((self.child.now_us(), self.child.ending()?)),
@@ -190,7 +190,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends everything that still runs: no process is gone before its last event is over.
+    /// Ends everything that still runs. Events are continued meanwhile: no process is gone before its last one.
     fn end(&mut self) -> Result<(), LaunchError> {
         self.job.terminate();
         let over = std::time::Instant::now() + GONE_WITHIN;

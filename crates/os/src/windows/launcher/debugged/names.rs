@@ -1,4 +1,4 @@
-//! Names of what a debugged launch consists of.
+//! Names of the processes and files of a debugged launch.
 
 use super::debuggee::Debuggee;
 use crate::windows::launcher::memory::ChildMemory;
@@ -13,7 +13,7 @@ use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::Storage::FileSystem::GetFinalPathNameByHandleW;
 use windows_sys::Win32::System::Threading::PROCESS_BASIC_INFORMATION;
 
-/// What stands for the path of a file that has none any more.
+/// Stands for the path of a file that no longer has one.
 const UNNAMED: &str = "(a file without a name)";
 
 /// The record of a process, with the paths of its files.
@@ -51,7 +51,7 @@ fn final_path(file: &File) -> Option<PathBuf> {
     }
 }
 
-/// The process that has created a process.
+/// The process that created a process.
 pub(super) fn parent(process: HANDLE) -> Option<u32> {
     let mut information = PROCESS_BASIC_INFORMATION::default();
     let bytes = size_of_val(&information) as u32;
