@@ -1,6 +1,5 @@
 //! Launches that nothing is recorded of, made in turns with those that are traced.
 
-use crate::time::median;
 use lab::{LabError, Launching};
 use model::{Launch, Sample, Schedule, VariantId};
 use os::LaunchError;
@@ -55,19 +54,4 @@ impl Untraced {
 fn sample(round: i32, launching: &mut dyn Launching) -> Result<Sample, LabError> {
     let launch = launching.launch(ONLY)?;
     Ok(Sample { round, position: 0, variant: ONLY, launch, cold: None })
-}
-
-/// What a typical traced launch takes; `None` where the untraced launches are not as many around
-/// each traced one.
-pub(crate) fn typical_us(traced_us: &[f64], untraced_us: &[f64]) -> Option<f64> {
-    let around = untraced_us.len() / (traced_us.len() + 1);
-    if around == 0 || !untraced_us.len().is_multiple_of(traced_us.len() + 1) {
-        return None;
-    }
-    let longer: Vec<f64> = traced_us
-        .iter()
-        .zip(untraced_us.windows(2 * around).step_by(around))
-        .filter_map(|(traced, neighbors)| Some(traced / median(neighbors)?))
-        .collect();
-    Some(median(&longer)? * median(untraced_us)?)
 }

@@ -20,6 +20,8 @@ pub struct DebuggedLaunch {
 /// A moment at which a process of the launch stopped, and headstart let it go again.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DebugStop {
+    /// The process.
+    pub pid: u32,
     /// When headstart was told.
     pub at_us: f64,
     /// How long headstart took to record it.
@@ -38,6 +40,8 @@ pub struct DebuggedProcess {
     pub path: String,
     /// Its arguments, where they can be read.
     pub argv: Vec<String>,
+    /// Its working folder at the beginning, where it can be read.
+    pub directory: Option<String>,
     /// Address that the file was loaded at.
     pub base: u64,
     /// When it had been created and was about to begin.
@@ -69,6 +73,8 @@ pub struct DebuggedDll {
     /// When its entry point was called for the first time, to initialize it; not seen of those that are
     /// loaded when the program's entry point has been reached.
     pub initialized_us: Option<f64>,
+    /// When it had returned from there.
+    pub returned_us: Option<f64>,
 }
 
 impl DebuggedProcess {

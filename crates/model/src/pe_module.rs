@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 /// What is known of the loading of a Windows program or DLL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeModule {
+    /// The process that loaded it.
+    pub pid: u32,
     /// When the loader had mapped it, within the launch; of the program, when its process had been created.
     pub loaded_us: f64,
     /// Until then since the DLL before it was mapped, or since the process was created: the loader finds and

@@ -17,7 +17,6 @@ use crate::phases::charge::segments;
 use crate::phases::outlives;
 use crate::phases::{Charges, END_UNSEEN, Life, charge, listed};
 use crate::time::{median, ns, us};
-use crate::untraced::typical_us;
 use model::{
     EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
 };
@@ -183,6 +182,21 @@ fn phase_trace(inputs: &Inputs) -> Option<&PhaseTrace> {
     let wanted = typical_us(&totals, &inputs.untraced_us).or_else(|| median(&totals))?;
     let far = |trace: &PhaseTrace| (trace.total_us - wanted).abs();
     traces.iter().filter(whole).min_by(|one, other| far(one).total_cmp(&far(other)))
+}
+
+/// What a typical traced launch takes; `None` where the untraced launches are not as many around
+/// each traced one.
+fn typical_us(traced_us: &[f64], untraced_us: &[f64]) -> Option<f64> {
+    let around = untraced_us.len() / (traced_us.len() + 1);
+    if around == 0 || !untraced_us.len().is_multiple_of(traced_us.len() + 1) {
+        return None;
+    }
+    let longer: Vec<f64> = traced_us
+        .iter()
+        .zip(untraced_us.windows(2 * around).step_by(around))
+        .filter_map(|(traced, neighbors)| Some(traced / median(neighbors)?))
+        .collect();
+    Some(median(&longer)? * median(untraced_us)?)
 }
 
 /// A launch of which only the total is known.

@@ -1,13 +1,11 @@
 //! From the times of a debugged launch to those of one that nobody stops.
 //!
 //! What headstart does while a process is stopped is known, and taken out. A stop costs more than that: the
-//! system has to tell headstart, and the process begins anew. That is taken to be the same for every stop,
-//! and as much as makes the rest as long as the median launch without a debugger.
+//! system has to tell headstart, and the process begins anew. That is taken to be the same for every stop, as
+//! much as makes the rest as long as the median launch without a debugger, but never more than the shortest
+//! time between two stops of a process, which has one of them in it. What remains is scaled.
 
 use model::DebuggedLaunch;
-
-/// Halvings of what a stop may cost: to less than a nanosecond in an hour.
-const HALVINGS: u32 = 50;
 
 /// Translates times.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,14 +52,18 @@ impl Clock {
 struct Run {
     from_us: f64,
     to_us: f64,
-    /// It ended with a stop, not with the launch.
-    is_stopped: bool,
+    /// The process that ended it with a stop; `None` at the end of the launch.
+    stopped_by: Option<u32>,
 }
 
 impl Run {
+    fn us(&self) -> f64 {
+        self.to_us - self.from_us
+    }
+
     fn left_us(&self, stop_us: f64) -> f64 {
-        let cost = if self.is_stopped { stop_us } else { 0.0 };
-        (self.to_us - self.from_us - cost).max(0.0)
+        let cost = if self.stopped_by.is_some() { stop_us } else { 0.0 };
+        (self.us() - cost).max(0.0)
     }
 }
 
@@ -70,22 +72,23 @@ fn runs(launch: &DebuggedLaunch) -> Vec<Run> {
     let mut from_us: f64 = 0.0;
     for stop in &launch.stops {
         let to_us = stop.at_us.clamp(from_us, launch.total_us.max(from_us));
-        runs.push(Run { from_us, to_us, is_stopped: true });
+        runs.push(Run { from_us, to_us, stopped_by: Some(stop.pid) });
         from_us = (stop.at_us + stop.held_us).clamp(to_us, launch.total_us.max(to_us));
     }
-    runs.push(Run { from_us, to_us: launch.total_us.max(from_us), is_stopped: false });
+    runs.push(Run { from_us, to_us: launch.total_us.max(from_us), stopped_by: None });
     runs
 }
 
 /// As much as leaves `wanted_us`; nothing where that is too much already.
 fn stop_us(runs: &[Run], wanted_us: f64) -> f64 {
-    let (mut least, mut most) = (0.0, runs.iter().map(|run| run.to_us - run.from_us).sum::<f64>());
-    for _ in 0..HALVINGS {
-        let middle = (least + most) / 2.0;
-        let left: f64 = runs.iter().map(|run| run.left_us(middle)).sum();
-        if left > wanted_us { least = middle } else { most = middle }
+    let sum: f64 = runs.iter().map(Run::us).sum();
+    let stops = runs.iter().filter(|run| run.stopped_by.is_some()).count();
+    if stops == 0 {
+        return 0.0;
     }
-    least
+    let same = runs.windows(2).filter(|pair| pair[0].stopped_by == pair[1].stopped_by);
+    let shortest = same.map(|pair| pair[1].us()).min_by(f64::total_cmp).unwrap_or(0.0);
+    ((sum - wanted_us) / stops as f64).clamp(0.0, shortest)
 }
 
 #[cfg(test)]
@@ -95,7 +98,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn launch(total_us: f64, stops: &[(f64, f64)]) -> DebuggedLaunch {
-        let stops = stops.iter().map(|&(at_us, held_us)| DebugStop { at_us, held_us }).collect();
+        let stops =
+            stops.iter().map(|&(at_us, held_us)| DebugStop { pid: 1, at_us, held_us }).collect();
         DebuggedLaunch { total_us, ending: Ending::Code(0), processes: Vec::new(), stops }
     }
 
@@ -115,6 +119,15 @@ mod tests {
         ] {
             assert!((clock.at_us(debugged) - undisturbed).abs() < 1e-3, "{debugged}");
         }
+    }
+
+    #[test]
+    fn a_stop_costs_no_more_than_the_shortest_time_between_two() {
+        // Runs of 1000, 20 and 1000: the rest of what is too long is taken from all in proportion.
+        let clock = Clock::new(&launch(2020.0, &[(1000.0, 0.0), (1020.0, 0.0)]), 990.0);
+        assert_eq!(clock.stop_us, 20.0);
+        assert!((clock.at_us(1000.0) - 490.0).abs() < 1e-6);
+        assert!((clock.at_us(2020.0) - 990.0).abs() < 1e-6);
     }
 
     #[test]

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 /// Explains a launch from what was recorded about it. `words` says what can be done.
 ///
-/// The phases divide the median launch without a debugger: those of the most typical debugged launch, of
-/// which the stops are taken out. Without a debugged launch it is unattributed.
+/// The phases divide the median launch without a debugger: they are those of the debugged launches, without the
+/// stops. Without a debugged launch it is unattributed.
 pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     let timeline = Timeline::new(inputs);
     let untraced = median(&inputs.untraced_us);
@@ -92,15 +92,22 @@ fn cpu(inputs: &PeInputs) -> Reading<f64> {
 
 /// What a reader of the figures should know.
 fn notes(inputs: &PeInputs, words: AdviceWords) -> Vec<String> {
+    let mut notes = Vec::new();
+    if inputs.changed {
+        notes.push(
+            "The program's file changed while it was explained: the figures are not of one program."
+                .to_owned(),
+        );
+    }
     let (left, all) = (inputs.left_running, inputs.untraced_us.len());
     // A program that does not end by itself is ended when it is ready.
-    if left == 0 || inputs.until_ready {
-        return Vec::new();
+    if left > 0 && !inputs.until_ready {
+        notes.push(format!(
+            "{left} of {all} launches without a debugger left processes running, which headstart ended; {}.",
+            words(ExplainAdvice::SayWhenReady)
+        ));
     }
-    vec![format!(
-        "{left} of {all} launches without a debugger left processes running, which headstart ended; {}.",
-        words(ExplainAdvice::SayWhenReady)
-    )]
+    notes
 }
 
 /// What the launched program is charged of each phase.

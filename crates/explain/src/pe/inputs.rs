@@ -29,12 +29,15 @@ pub struct PeInputs {
     pub left_running: u32,
     /// The launch is explained up to the moment when the program is ready, not to its end.
     pub until_ready: bool,
-    /// Launches under the debug API. The most typical one is explained.
+    /// Launches under the debug API. What is explained is the middle of those that went the same way.
     pub debugged: Reading<Vec<DebuggedLaunch>>,
     /// Static facts of the files that these have loaded, by path; the reason where one could not be read.
     pub facts: BTreeMap<String, Result<PeFacts, String>>,
     /// Where the loader looks for DLLs.
     pub search: DllSearchPath,
+    /// The program's file was another when the launches were over.
+    #[serde(default)]
+    pub changed: bool,
     /// Wine's version; `None` on Windows.
     pub wine: Option<String>,
 }

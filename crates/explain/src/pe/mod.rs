@@ -13,6 +13,7 @@ mod explain;
 mod findings;
 #[cfg(windows)]
 mod gather;
+mod init_times;
 mod inputs;
 mod modules;
 mod search;
@@ -20,6 +21,7 @@ mod sources;
 #[cfg(test)]
 mod test_launch;
 mod timeline;
+mod typical;
 
 pub use explain::explain;
 #[cfg(windows)]

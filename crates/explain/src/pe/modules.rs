@@ -1,5 +1,6 @@
 //! Modules: times from the debug events, facts from the files.
 
+use super::init_times::own_times;
 use super::inputs::PeInputs;
 use super::search;
 use super::timeline::Timeline;
@@ -10,7 +11,10 @@ use model::{DebuggedDll, DebuggedProcess, ModuleReport, PeModule, Reading, Va};
 pub(super) fn modules(inputs: &PeInputs, timeline: &Timeline) -> Vec<ModuleReport> {
     let mut modules = Vec::new();
     for process in &timeline.launch.processes {
-        let of = Process { inputs, timeline, process };
+        let at_us = |debugged_us| us(ns(timeline.clock.at_us(debugged_us)));
+        let times = own_times(&process.dlls, at_us);
+        let init_us = times.into_iter().map(|own| own.map(|own| us(ns(own)))).collect();
+        let of = Process { inputs, timeline, process, init_us };
         modules.push(of.program());
         modules.extend((0..process.dlls.len()).filter_map(|place| of.dll(place)));
     }
@@ -21,8 +25,10 @@ pub(super) fn modules(inputs: &PeInputs, timeline: &Timeline) -> Vec<ModuleRepor
 
 struct Process<'a> {
     inputs: &'a PeInputs,
-    timeline: &'a Timeline<'a>,
+    timeline: &'a Timeline,
     process: &'a DebuggedProcess,
+    /// Of each DLL, where it is known.
+    init_us: Vec<Option<f64>>,
 }
 
 impl Process<'_> {
@@ -46,7 +52,7 @@ impl Process<'_> {
             late: self.is_late(dll),
             ..self.facts(&dll.path, dll.base)
         };
-        Some(self.report(&dll.path, pe, self.init_us(dll)))
+        Some(self.report(&dll.path, pe, self.init_us(place, dll)))
     }
 
     fn at_us(&self, debugged_us: f64) -> f64 {
@@ -76,21 +82,17 @@ impl Process<'_> {
         Reading::Value(us(ns(self.at_us(dll.loaded_us)) - ns(self.at_us(before_us))))
     }
 
-    /// From its initializer's call to the next one's, or to the program's entry point.
-    fn init_us(&self, dll: &DebuggedDll) -> Reading<f64> {
-        let Some(begun_us) = dll.initialized_us else {
-            let reason = match self.is_late(dll) {
-                true => "initializers are not seen after the program's entry point is reached",
-                false => "it has no initializer, or its initializer was not called",
-            };
-            return Reading::unavailable(reason, "");
-        };
-        let others = self.process.dlls.iter().filter_map(|other| other.initialized_us);
-        let later = others.chain(self.process.entry_us).filter(|at_us| *at_us > begun_us);
-        match later.min_by(f64::total_cmp) {
-            Some(end_us) => Reading::Value(us(ns(self.at_us(end_us)) - ns(self.at_us(begun_us)))),
-            None => Reading::unavailable("its end was not seen", ""),
+    /// From its initializer's call until it returned, without others that ran meanwhile.
+    fn init_us(&self, place: usize, dll: &DebuggedDll) -> Reading<f64> {
+        if let Some(us) = self.init_us.get(place).copied().flatten() {
+            return Reading::Value(us);
         }
+        let reason = match (dll.initialized_us, self.is_late(dll)) {
+            (Some(_), _) => "its return was not seen",
+            (None, true) => "initializers are not seen after the program's entry point is reached",
+            (None, false) => "it has no initializer, or its initializer was not called",
+        };
+        Reading::unavailable(reason, "")
     }
 
     /// What the file says; times are left out.
@@ -102,6 +104,7 @@ impl Process<'_> {
         };
         let base = Va(base);
         PeModule {
+            pid: self.process.pid,
             loaded_us: 0.0,
             load_us: Reading::unavailable("", ""),
             late: false,

@@ -2,7 +2,7 @@
 
 use super::inputs::PeInputs;
 use super::timeline::Timeline;
-use model::figures::{count, duration};
+use model::figures::{count, duration, plural};
 use model::{Reading, Source};
 
 /// One source per group of figures.
@@ -38,10 +38,14 @@ fn phases(timeline: &Timeline) -> String {
     let stops = count(timeline.launch.stops.len() as u64);
     let held: f64 = timeline.launch.stops.iter().map(|stop| stop.held_us).sum();
     format!(
-        "a debugged launch of {}, reduced to the median launch without a debugger by taking out {} for \
-         which headstart held the program, and another {} for each of {stops} stops; what is shorter than \
-         that may read as 0. The phase initialize ends at the program's entry point, so it includes the \
-         program's TLS callbacks",
+        "the middle of {}, {} long. Taken out are {} for which headstart held the program, and {} for each \
+         of {stops} stops; the rest is scaled to the median launch without a debugger. The phase initialize \
+         ends at the program's entry point, so it includes the program's TLS callbacks",
+        plural(
+            timeline.launches as u64,
+            "debugged launch",
+            "debugged launches that went the same way"
+        ),
         duration(timeline.launch.total_us),
         duration(held),
         duration(timeline.clock.stop_us),
@@ -57,8 +61,7 @@ fn modules(inputs: &PeInputs) -> String {
     };
     format!(
         "{whose}A DLL's time runs from the mapping of the DLL before it to its own, and includes relocating \
-         and binding other DLLs. An initializer's time ends when the next one is called: if it loads a DLL, \
-         the rest counts for that DLL's initializer. From the program's entry point on, initializers are not \
-         seen"
+         and binding other DLLs. An initializer's time is that of its DllMain, without others that run \
+         meanwhile. From the program's entry point on, initializers are not seen"
     )
 }

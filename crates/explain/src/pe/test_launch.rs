@@ -5,8 +5,10 @@ use model::{Command, DebugStop, DebuggedDll, DebuggedLaunch, DebuggedProcess, En
 
 pub(super) const PROGRAM: &str = r"C:\app\app.exe";
 
-fn dll(path: &str, base: u64, loaded_us: f64, initialized_us: Option<f64>) -> DebuggedDll {
-    DebuggedDll { path: path.to_owned(), base, loaded_us, initialized_us }
+fn dll(path: &str, base: u64, loaded_us: f64, initializer: Option<(f64, f64)>) -> DebuggedDll {
+    let path = path.to_owned();
+    let (initialized_us, returned_us) = initializer.unzip();
+    DebuggedDll { path, base, loaded_us, initialized_us, returned_us }
 }
 
 /// Loaded are ntdll, kernel32 and own.dll; then these are initialized, the program begins at 700 and loads
@@ -17,6 +19,7 @@ fn processes() -> Vec<DebuggedProcess> {
         parent: None,
         path: PROGRAM.to_owned(),
         argv: vec!["recorded".to_owned()],
+        directory: None,
         base: 0x1_4000_0000,
         started_us: 200.0,
         initializing_us: Some(500.0),
@@ -25,8 +28,8 @@ fn processes() -> Vec<DebuggedProcess> {
         exit_code: Some(0),
         dlls: vec![
             dll(r"C:\Windows\System32\ntdll.dll", 0x1_7000_0000, 210.0, None),
-            dll(r"C:\Windows\System32\kernel32.dll", 0x1_8000_0000, 250.0, Some(500.0)),
-            dll(r"D:\libs\own.dll", 0x1_9000_0000, 400.0, Some(550.0)),
+            dll(r"C:\Windows\System32\kernel32.dll", 0x1_8000_0000, 250.0, Some((500.0, 540.0))),
+            dll(r"D:\libs\own.dll", 0x1_9000_0000, 400.0, Some((550.0, 690.0))),
             dll(r"C:\app\late.dll", 0x1_a000_0000, 750.0, None),
         ],
         notes: Vec::new(),
@@ -46,28 +49,24 @@ fn processes() -> Vec<DebuggedProcess> {
     vec![program, child]
 }
 
-/// One debugged launch of 1,100, in which headstart holds nothing, and launches without a debugger that
-/// take as long.
+/// The launch of these processes, which takes 1,100, and in which headstart holds nothing.
+pub(super) fn launch() -> DebuggedLaunch {
+    let mut stops: Vec<DebugStop> = Vec::new();
+    for process in processes() {
+        let marks = [process.initializing_us, process.entry_us, process.exiting_us];
+        let dlls = process.dlls.iter();
+        let dlls = dlls.flat_map(|dll| [Some(dll.loaded_us), dll.initialized_us, dll.returned_us]);
+        let all = dlls.chain(marks).chain([Some(process.started_us)]).flatten();
+        stops.extend(all.map(|at_us| DebugStop { pid: process.pid, at_us, held_us: 0.0 }));
+    }
+    stops.sort_by(|a, b| a.at_us.total_cmp(&b.at_us));
+    stops.dedup();
+    let processes = processes();
+    DebuggedLaunch { total_us: 1100.0, ending: Ending::Code(0), processes, stops }
+}
+
+/// One debugged launch, and launches without a debugger that take as long.
 pub(super) fn inputs() -> PeInputs {
-    let stops = processes();
-    let mut at: Vec<f64> = stops
-        .iter()
-        .flat_map(|process| {
-            let marks = [process.initializing_us, process.entry_us, process.exiting_us];
-            let loaded = process.dlls.iter().map(|dll| dll.loaded_us);
-            loaded
-                .chain(marks.into_iter().flatten())
-                .chain([process.started_us])
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    at.sort_by(f64::total_cmp);
-    let launch = DebuggedLaunch {
-        total_us: 1100.0,
-        ending: Ending::Code(0),
-        processes: processes(),
-        stops: at.into_iter().map(|at_us| DebugStop { at_us, held_us: 0.0 }).collect(),
-    };
     let argv = vec!["app".into(), "a b".into()];
     let command =
         Command { argv, program: PROGRAM.into(), directory: None, environment: Vec::new() };
@@ -77,13 +76,14 @@ pub(super) fn inputs() -> PeInputs {
         untraced_cpu_us: vec![Reading::unavailable("Wine does not count it", ""); 4],
         left_running: 0,
         until_ready: false,
-        debugged: Reading::Value(vec![launch]),
+        debugged: Reading::Value(vec![launch()]),
         facts: Default::default(),
         search: DllSearchPath {
             system: vec![r"C:\Windows\System32".to_owned(), r"C:\Windows".to_owned()],
             working: r"C:\app".to_owned(),
             path: vec![r"C:\tools".to_owned(), r"D:\libs".to_owned()],
         },
+        changed: false,
         wine: None,
     }
 }

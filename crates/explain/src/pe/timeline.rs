@@ -2,29 +2,31 @@
 
 use super::clock::Clock;
 use super::inputs::PeInputs;
+use super::typical::typical;
 use crate::names::NTDLL;
 use crate::time::median;
-use crate::untraced::typical_us;
 use model::{
     DebuggedLaunch, DebuggedProcess, Mark, MarkKind, PhaseTrace, Reading, TracedImage,
     TracedProcess,
 };
 
 /// The launch that is explained.
-pub(super) struct Timeline<'a> {
-    /// As it was recorded.
-    pub launch: &'a DebuggedLaunch,
+pub(super) struct Timeline {
+    /// Its times as they were recorded.
+    pub launch: DebuggedLaunch,
+    /// How many it is the middle of.
+    pub launches: usize,
     pub clock: Clock,
     /// Its processes and their marks, by the clock.
     pub trace: PhaseTrace,
 }
 
-impl<'a> Timeline<'a> {
-    /// Of the most typical debugged launch; `None` where there is none.
-    pub fn new(inputs: &'a PeInputs) -> Option<Timeline<'a>> {
-        let launch = most_typical(inputs)?;
+impl Timeline {
+    /// Of the middle of the debugged launches; `None` where there is none.
+    pub fn new(inputs: &PeInputs) -> Option<Timeline> {
+        let (launch, launches) = typical(inputs.debugged.value()?)?;
         let total_us = median(&inputs.untraced_us).unwrap_or(launch.total_us);
-        let clock = Clock::new(launch, total_us);
+        let clock = Clock::new(&launch, total_us);
         let processes = launch.processes.iter().enumerate();
         let processes = processes.map(|(place, process)| {
             let image = image(process, place, inputs, &clock);
@@ -46,18 +48,8 @@ impl<'a> Timeline<'a> {
             cpuids: Reading::unavailable("not counted", ""),
             file_calls: Vec::new(),
         };
-        Some(Timeline { launch, clock, trace })
+        Some(Timeline { launch, launches, clock, trace })
     }
-}
-
-/// The debugged launch that is as much longer than its neighbors as the others are.
-fn most_typical(inputs: &PeInputs) -> Option<&DebuggedLaunch> {
-    let launches = inputs.debugged.value()?;
-    let totals: Vec<f64> = launches.iter().map(|launch| launch.total_us).collect();
-    let wanted = typical_us(&totals, &inputs.untraced_us).or_else(|| median(&totals))?;
-    let far = |launch: &DebuggedLaunch| (launch.total_us - wanted).abs();
-    let whole = launches.iter().filter(|launch| !launch.processes.is_empty());
-    whole.min_by(|one, other| far(one).total_cmp(&far(other)))
 }
 
 fn image(process: &DebuggedProcess, place: usize, inputs: &PeInputs, clock: &Clock) -> TracedImage {

@@ -84,10 +84,10 @@ impl Context<'_> {
 
     /// Modules of the launched program, itself the first.
     fn own_modules(&self) -> impl Iterator<Item = (&ModuleReport, &PeModule)> {
-        let program = self.program();
+        let launched = self.explanation.processes.first().map(|process| process.pid);
         let modules = self.explanation.modules.iter();
-        let own = modules.filter(move |module| Some(module.program.as_str()) == program);
-        own.filter_map(|module| Some((module, module.pe.as_deref()?)))
+        let all = modules.filter_map(|module| Some((module, module.pe.as_deref()?)));
+        all.filter(move |(_, pe)| Some(pe.pid) == launched)
     }
 
     /// DLLs among them that came with the program, and their facts.

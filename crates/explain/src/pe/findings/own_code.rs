@@ -17,7 +17,9 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cause: format!("{}: the program's own code, from its entry point on", context.of_launch(cost)),
         evidence: vec![
             format!("loading and initializing take {}", context.of_launch(loading)),
-            "waits, file look-ups and DLLs that it loads itself are included: they are not told apart".to_owned(),
+            "waits, file look-ups, DLLs that it loads itself, and what DLLs do when it ends are included: \
+             they are not told apart"
+                .to_owned(),
         ],
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Main),

@@ -114,6 +114,7 @@ fn many_dlls_that_are_loaded_late_are_told() {
             base: 0,
             loaded_us: 760.0,
             initialized_us: None,
+            returned_us: None,
         };
         launches[0].processes[0].dlls.extend(["a", "b"].map(late));
     }

@@ -45,11 +45,11 @@ pub(super) fn in_words(advice: ExplainAdvice) -> String {
 }
 
 #[cfg(test)]
+#[cfg(not(windows))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(not(windows))]
     fn a_bundle_is_verified_where_it_is() {
         let folder = "/my bundles".to_owned();
         let verify = in_words(ExplainAdvice::VerifyBundle { folder });

@@ -17,7 +17,8 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, PROCESS_BASIC_INF
 const BEING_DEBUGGED: usize = 2;
 const IMAGE_BASE: usize = 0x10;
 const PARAMETERS: usize = 0x20;
-/// The `UNICODE_STRING` of the command line in `RTL_USER_PROCESS_PARAMETERS`.
+/// `UNICODE_STRING`s in `RTL_USER_PROCESS_PARAMETERS`: the working folder and the command line.
+const DIRECTORY: usize = 0x38;
 const COMMAND_LINE: usize = 0x70;
 
 /// The memory of a process.
@@ -44,11 +45,24 @@ impl ChildMemory {
     /// # Errors
     /// What the system says.
     pub(super) fn command_line(&self) -> io::Result<String> {
-        let parameters = self.word(self.environment_block()? + PARAMETERS)?;
+        self.parameter(COMMAND_LINE)
+    }
+
+    /// The working folder that the process was started in.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn directory(&self) -> io::Result<String> {
+        self.parameter(DIRECTORY)
+    }
+
+    /// A text of the parameters.
+    fn parameter(&self, at: usize) -> io::Result<String> {
+        let text = self.word(self.environment_block()? + PARAMETERS)? + at;
         let mut bytes = [0; 2];
-        self.read(parameters + COMMAND_LINE, &mut bytes)?;
+        self.read(text, &mut bytes)?;
         let mut line = vec![0; u16::from_le_bytes(bytes).into()];
-        self.read(self.word(parameters + COMMAND_LINE + size_of::<usize>())?, &mut line)?;
+        self.read(self.word(text + size_of::<usize>())?, &mut line)?;
         let (units, _) = line.as_chunks();
         let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
         Ok(String::from_utf16_lossy(&units))
@@ -80,7 +94,11 @@ impl ChildMemory {
         Ok(information.PebBaseAddress.addr())
     }
 
-    fn word(&self, at: usize) -> io::Result<usize> {
+    /// A number of the size of an address.
+    ///
+    /// # Errors
+    /// There is no such memory.
+    pub(super) fn word(&self, at: usize) -> io::Result<usize> {
         let mut word = [0; size_of::<usize>()];
         self.read(at, &mut word)?;
         Ok(usize::from_le_bytes(word))

@@ -1,6 +1,7 @@
-//! A process of a debugged launch: what is recorded of it, and the breakpoints that are set in it.
+//! A process of a debugged launch: what is recorded of it, and where it is stopped for that.
 
-use super::context;
+use super::breakpoints::{Breakpoints, Place};
+use super::context::{self, Step};
 use crate::windows::launcher::loaded_image::{self, ImageProblem};
 use crate::windows::launcher::memory::ChildMemory;
 use model::{DebuggedDll, DebuggedProcess};
@@ -16,37 +17,39 @@ pub(super) struct Debuggee {
     memory: ChildMemory,
     /// Handles of its threads, by their ids.
     pub(super) threads: HashMap<u32, HANDLE>,
-    breakpoints: Vec<Breakpoint>,
-    /// The program's file, and those of the DLLs, in their order. Their paths are looked up after the launch, so as
-    /// not to slow it down.
+    breakpoints: Breakpoints,
+    /// Initializers that have been called and have not returned.
+    running: Vec<Running>,
+    /// A thread that executes the one instruction at the place of a breakpoint, which is set again then.
+    stepping: Option<(u32, usize)>,
+    /// The program's file, and those of the DLLs, in their order. Their paths are looked up when the launch is over.
     pub(super) file: Option<File>,
     pub(super) dll_files: Vec<Option<File>>,
-    /// The address range of ntdll, the first DLL, in which the loader stops once for debuggers.
+    /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
     loader: Range<usize>,
     /// The loader has stopped, and that of 32-bit programs, which runs above it.
     loader_stopped: bool,
     loader32_stopped: bool,
 }
 
-/// A breakpoint at an entry point.
-struct Breakpoint {
-    at: usize,
-    /// The byte in its place.
-    instead_of: u8,
-    /// The DLL that it is in, by its place; `None` for the program.
-    dll: Option<usize>,
-    is_set: bool,
+/// An initializer that runs.
+struct Running {
+    dll: usize,
+    /// Where the stack pointer is when it has returned.
+    stack: usize,
+    returns_to: usize,
 }
 
 /// What a breakpoint means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     /// The entry point of the program.
     Entry,
-    /// The entry point of a DLL, or a breakpoint that had already been removed.
+    /// Another breakpoint of headstart.
     Known,
     /// The loader stops for debuggers.
     Loader,
-    /// A breakpoint of the program's own.
+    /// It is the program's own.
     Own,
 }
 
@@ -62,14 +65,16 @@ impl Debuggee {
             record,
             memory: ChildMemory::new(process),
             threads: HashMap::from([thread]),
-            breakpoints: Vec::new(),
+            breakpoints: Breakpoints::default(),
+            running: Vec::new(),
+            stepping: None,
             file,
             dll_files: Vec::new(),
             loader: 0..0,
             loader_stopped: false,
             loader32_stopped: false,
         };
-        if let Err(why) = debuggee.stop_at_entry(base, None) {
+        if let Err(why) = debuggee.stop_at_entry(base, Place::Program) {
             debuggee.record.notes.push(format!("{why}: its entry point was not seen"));
         }
         debuggee
@@ -83,70 +88,124 @@ impl Debuggee {
             base: base as u64,
             loaded_us: at_us,
             initialized_us: None,
+            returned_us: None,
         });
         self.dll_files.push(file);
         if self.record.entry_us.is_some() {
             return;
         }
         // Without a breakpoint its initializer is not seen, and nothing else is lost.
-        if let Ok(bytes) = self.stop_at_entry(base, Some(place))
+        if let Ok(bytes) = self.stop_at_entry(base, Place::Dll(place))
             && place == 0
         {
             self.loader = base..base + bytes;
         }
     }
 
-    /// Sets a breakpoint at the entry point of an image, if it has one; returns the image's size.
-    fn stop_at_entry(&mut self, base: usize, dll: Option<usize>) -> Result<usize, Obstacle> {
+    /// A DLL is about to be unmapped.
+    pub(super) fn unloaded(&mut self, base: usize) {
+        let found = self.record.dlls.iter().rposition(|dll| dll.base == base as u64);
+        found.into_iter().for_each(|dll| self.breakpoints.forget(dll));
+    }
+
+    /// Sets a breakpoint at the entry point of an image, where it has one; gives the image's size.
+    fn stop_at_entry(&mut self, base: usize, place: Place) -> Result<usize, Obstacle> {
         if !context::IS_HERE {
             return Err(Obstacle::Build);
         }
         let image = loaded_image::read(&self.memory, base)??;
         if let Some(at) = image.entry {
-            let mut byte = [0];
-            self.memory.read(at, &mut byte)?;
-            self.memory.patch(at, context::BREAKPOINT)?;
-            let [instead_of] = byte;
-            self.breakpoints.push(Breakpoint { at, instead_of, dll, is_set: true });
+            self.breakpoints.set(&self.memory, at, place)?;
         }
         Ok(image.bytes)
     }
 
-    /// A thread has hit a breakpoint.
+    /// A thread has reached a breakpoint.
     ///
     /// # Errors
     /// The instruction cannot be put back.
     pub(super) fn reached(&mut self, at: usize, thread: u32, at_us: f64) -> io::Result<Reached> {
-        // The last one: an image may have been loaded at the address of an earlier one.
-        let Some(breakpoint) = self.breakpoints.iter_mut().rfind(|known| known.at == at) else {
+        let Some((place, was_set)) = self.breakpoints.take(&self.memory, at)? else {
             let is_loader = !self.loader_stopped && self.loader.contains(&at);
             self.loader_stopped |= is_loader;
             return Ok(if is_loader { Reached::Loader } else { Reached::Own });
         };
-        let dll = breakpoint.dll;
-        if breakpoint.is_set {
-            self.memory.patch(at, breakpoint.instead_of)?;
-            breakpoint.is_set = false;
-            self.mark(dll, at_us);
+        let handle = *self.threads.get(&thread).ok_or(io::ErrorKind::NotFound)?;
+        if !was_set {
+            // Another thread was first, or the code has a breakpoint of its own there now.
+            let mut byte = [0];
+            self.memory.read(at, &mut byte)?;
+            if byte == [context::BREAKPOINT] {
+                return Ok(Reached::Own);
+            }
         }
-        let thread = self.threads.get(&thread).ok_or(io::ErrorKind::NotFound)?;
-        context::go_on_at(*thread, at)?;
-        if dll.is_some() {
-            return Ok(Reached::Known);
+        let goes_on = |step| context::go_on_at(handle, at, step);
+        match place {
+            Place::Program => {
+                goes_on(Step::Run)?;
+                self.record.entry_us.get_or_insert(at_us);
+                self.leave_alone()?;
+                return Ok(Reached::Entry);
+            }
+            Place::Dll(dll) => {
+                let stack = goes_on(Step::Run)?;
+                self.begins(dll, stack, at_us);
+            }
+            Place::Return => {
+                let stack = goes_on(Step::Run)?;
+                self.returned(stack, at_us);
+                // Initializers that have called the loader return to the same place.
+                if self.running.iter().any(|running| running.returns_to == at) {
+                    goes_on(Step::One)?;
+                    self.stepping = Some((thread, at));
+                }
+            }
         }
-        self.leave_alone()?;
-        Ok(Reached::Entry)
+        Ok(Reached::Known)
     }
 
-    /// Lets the program's own code run as it does without a debugger. As long as a program is told that it is
-    /// debugged, Wine 8.0 cannot handle its exceptions; once it is not told, Wine passes no breakpoint to the debugger.
-    fn leave_alone(&mut self) -> io::Result<()> {
-        for breakpoint in self.breakpoints.iter_mut().filter(|breakpoint| breakpoint.is_set) {
-            // The DLL may have been unloaded.
-            let _ = self.memory.patch(breakpoint.at, breakpoint.instead_of);
-            breakpoint.is_set = false;
+    /// A thread has executed one instruction; whether headstart wanted that.
+    ///
+    /// # Errors
+    /// The breakpoint behind it cannot be set again.
+    pub(super) fn stepped(&mut self, thread: u32) -> io::Result<bool> {
+        match self.stepping.take_if(|(stepping, _)| *stepping == thread) {
+            Some((_, at)) => {
+                self.breakpoints.set(&self.memory, at, Place::Return)?;
+                Ok(true)
+            }
+            None => Ok(false),
         }
-        self.memory.hide_debugger()
+    }
+
+    /// An initializer is called: it returns to the address on its stack.
+    fn begins(&mut self, dll: usize, stack: usize, at_us: f64) {
+        self.record.initializing_us.get_or_insert(at_us);
+        if let Some(dll) = self.record.dlls.get_mut(dll) {
+            dll.initialized_us.get_or_insert(at_us);
+        }
+        let Ok(returns_to) = self.memory.word(stack) else { return };
+        let is_set = self.breakpoints.is_set(returns_to)
+            || self.stepping.is_some_and(|(_, at)| at == returns_to)
+            || self.breakpoints.set(&self.memory, returns_to, Place::Return).is_ok();
+        if is_set {
+            let stack = stack + size_of::<usize>();
+            self.running.push(Running { dll, stack, returns_to });
+        }
+    }
+
+    /// An initializer has returned; those that it had called are over as well.
+    fn returned(&mut self, stack: usize, at_us: f64) {
+        let Some(place) = self.running.iter().rposition(|running| running.stack == stack) else {
+            return;
+        };
+        for running in self.running.drain(place..) {
+            if running.stack == stack
+                && let Some(dll) = self.record.dlls.get_mut(running.dll)
+            {
+                dll.returned_us.get_or_insert(at_us);
+            }
+        }
     }
 
     /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
@@ -154,22 +213,19 @@ impl Debuggee {
         !std::mem::replace(&mut self.loader32_stopped, true)
     }
 
-    fn mark(&mut self, dll: Option<usize>, at_us: f64) {
-        let Some(dll) = dll else {
-            self.record.entry_us = Some(at_us);
-            return;
-        };
-        self.record.initializing_us.get_or_insert(at_us);
-        if let Some(dll) = self.record.dlls.get_mut(dll) {
-            dll.initialized_us = Some(at_us);
-        }
+    /// The program's own code runs as it does without a debugger. Wine 8.0 could not handle the exceptions
+    /// of a program that is told of one, and hands breakpoints to one only where the program is told of it.
+    fn leave_alone(&mut self) -> io::Result<()> {
+        self.breakpoints.take_all(&self.memory);
+        self.running.clear();
+        self.memory.hide_debugger()
     }
 }
 
 /// Why there is no breakpoint.
 #[derive(Debug, thiserror::Error)]
 enum Obstacle {
-    #[error("its memory cannot be read or written ({0})")]
+    #[error("its memory cannot be changed ({0})")]
     Memory(#[from] io::Error),
     #[error("{0}")]
     Image(#[from] ImageProblem),

@@ -6,13 +6,13 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::windows::io::FromRawHandle;
 use windows_sys::Win32::Foundation::{
-    DBG_CONTINUE, DBG_EXCEPTION_NOT_HANDLED, ERROR_SEM_TIMEOUT, EXCEPTION_BREAKPOINT, GetLastError,
-    HANDLE, STATUS_WX86_BREAKPOINT,
+    DBG_CONTINUE, DBG_EXCEPTION_NOT_HANDLED, ERROR_SEM_TIMEOUT, EXCEPTION_BREAKPOINT,
+    EXCEPTION_SINGLE_STEP, GetLastError, HANDLE, STATUS_WX86_BREAKPOINT,
 };
 use windows_sys::Win32::System::Diagnostics::Debug::{
     CREATE_PROCESS_DEBUG_EVENT, CREATE_THREAD_DEBUG_EVENT, ContinueDebugEvent, DEBUG_EVENT,
     EXCEPTION_DEBUG_EVENT, EXIT_PROCESS_DEBUG_EVENT, EXIT_THREAD_DEBUG_EVENT, LOAD_DLL_DEBUG_EVENT,
-    WaitForDebugEvent,
+    UNLOAD_DLL_DEBUG_EVENT, WaitForDebugEvent,
 };
 
 /// An event. Its process stays stopped until [`proceed`] is called.
@@ -32,10 +32,14 @@ pub(super) enum EventKind {
     ThreadEnded,
     /// A DLL has been mapped.
     Loaded { base: usize, file: Option<File> },
+    /// A DLL is about to be unmapped.
+    Unloaded { base: usize },
     /// A breakpoint was reached.
     Breakpoint { at: usize },
     /// The loader of a 32-bit program stops for debuggers, or the program has a breakpoint of its own.
     Breakpoint32,
+    /// A thread has executed one instruction and was to stop then.
+    Stepped,
     /// Another exception was raised, which is the program's affair.
     Exception,
     /// The last thread of a process has ended.
@@ -81,6 +85,9 @@ pub(super) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
                 let loaded = event.u.LoadDll;
                 EventKind::Loaded { base: loaded.lpBaseOfDll.addr(), file: owned(loaded.hFile) }
             }
+            UNLOAD_DLL_DEBUG_EVENT => {
+                EventKind::Unloaded { base: event.u.UnloadDll.lpBaseOfDll.addr() }
+            }
             EXIT_PROCESS_DEBUG_EVENT => EventKind::Ended { code: event.u.ExitProcess.dwExitCode },
             EXCEPTION_DEBUG_EVENT => {
                 let record = event.u.Exception.ExceptionRecord;
@@ -88,6 +95,7 @@ pub(super) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
                     EXCEPTION_BREAKPOINT => {
                         EventKind::Breakpoint { at: record.ExceptionAddress.addr() }
                     }
+                    EXCEPTION_SINGLE_STEP => EventKind::Stepped,
                     STATUS_WX86_BREAKPOINT => EventKind::Breakpoint32,
                     _ => EventKind::Exception,
                 }

@@ -4,6 +4,7 @@
 //! removed when it is first hit, shows when initializers run and when they have ended. From the program's entry
 //! point on, no breakpoint is set, so the program's own code runs as it does without a debugger.
 
+mod breakpoints;
 mod context;
 mod debuggee;
 mod events;
@@ -118,44 +119,22 @@ impl Session<'_> {
         let at = Instant::now();
         let at_us = at.us_since(self.child.started);
         let Event { pid, thread, kind } = event;
-        let (mut handled, mut is_entry) = (true, false);
-        match kind {
-            EventKind::Begun { process, thread: handle, base, file } => {
-                let record = self.begun(pid, names::parent(process), base, at_us);
-                let record = DebuggedProcess { argv: names::arguments(process), ..record };
+        let mut answer = Answer::HANDLED;
+        match (kind, self.processes.iter_mut().rfind(|it| it.record.pid == pid)) {
+            (EventKind::Begun { process, thread: handle, base, file }, _) => {
+                let record = DebuggedProcess {
+                    argv: names::arguments(process),
+                    directory: names::directory(process),
+                    ..self.begun(pid, names::parent(process), base, at_us)
+                };
                 self.processes.push(Debuggee::new(record, process, (thread, handle), file));
             }
-            kind => {
-                if let Some(debuggee) = self.processes.iter_mut().rfind(|it| it.record.pid == pid) {
-                    match kind {
-                        EventKind::ThreadBegun { thread: handle } => {
-                            debuggee.threads.insert(thread, handle);
-                        }
-                        EventKind::ThreadEnded => drop(debuggee.threads.remove(&thread)),
-                        EventKind::Loaded { base, file } => debuggee.loaded(base, file, at_us),
-                        EventKind::Breakpoint { at } => {
-                            let failed = LaunchError::failed(
-                                "a breakpoint could not be removed",
-                                "run it again without another debugger attached",
-                            );
-                            let reached = debuggee.reached(at, thread, at_us).map_err(failed)?;
-                            is_entry = matches!(reached, Reached::Entry);
-                            handled = !matches!(reached, Reached::Own);
-                        }
-                        EventKind::Breakpoint32 => handled = debuggee.reached32(),
-                        EventKind::Ended { code } => {
-                            debuggee.record.exiting_us = Some(at_us);
-                            debuggee.record.exit_code = Some(code);
-                        }
-                        EventKind::Exception => handled = false,
-                        EventKind::Begun { .. } | EventKind::Other => {}
-                    }
-                }
-            }
+            (kind, Some(debuggee)) => answer = answered(debuggee, kind, thread, at_us)?,
+            (_, None) => {}
         }
-        self.stops.push(DebugStop { at_us, held_us: Instant::now().us_since(at) });
-        proceed(pid, thread, handled)?;
-        Ok(is_entry)
+        self.stops.push(DebugStop { pid, at_us, held_us: Instant::now().us_since(at) });
+        proceed(pid, thread, answer.handled)?;
+        Ok(answer.is_entry)
     }
 
     /// A process that begins.
@@ -166,6 +145,7 @@ impl Session<'_> {
             parent,
             path: String::new(),
             argv: Vec::new(),
+            directory: None,
             base: base as u64,
             started_us: at_us,
             initializing_us: None,
@@ -201,4 +181,53 @@ impl Session<'_> {
         }
         self.job.end_everything(self.child.pid).map(drop)
     }
+}
+
+/// How an event was taken.
+struct Answer {
+    /// An exception is not passed on to the program.
+    handled: bool,
+    is_entry: bool,
+}
+
+impl Answer {
+    const HANDLED: Answer = Answer { handled: true, is_entry: false };
+}
+
+/// Records an event of a process.
+fn answered(
+    debuggee: &mut Debuggee,
+    kind: EventKind,
+    thread: u32,
+    at_us: f64,
+) -> Result<Answer, LaunchError> {
+    let failed = LaunchError::failed(
+        "a breakpoint could not be set or removed",
+        "make sure that no other debugger is attached to the program",
+    );
+    let mut answer = Answer::HANDLED;
+    match kind {
+        EventKind::ThreadBegun { thread: handle } => {
+            debuggee.threads.insert(thread, handle);
+        }
+        EventKind::ThreadEnded => {
+            debuggee.threads.remove(&thread);
+        }
+        EventKind::Loaded { base, file } => debuggee.loaded(base, file, at_us),
+        EventKind::Unloaded { base } => debuggee.unloaded(base),
+        EventKind::Breakpoint { at } => {
+            let reached = debuggee.reached(at, thread, at_us).map_err(failed)?;
+            let (handled, is_entry) = (reached != Reached::Own, reached == Reached::Entry);
+            answer = Answer { handled, is_entry };
+        }
+        EventKind::Stepped => answer.handled = debuggee.stepped(thread).map_err(failed)?,
+        EventKind::Breakpoint32 => answer.handled = debuggee.reached32(),
+        EventKind::Exception => answer.handled = false,
+        EventKind::Ended { code } => {
+            debuggee.record.exiting_us = Some(at_us);
+            debuggee.record.exit_code = Some(code);
+        }
+        EventKind::Begun { .. } | EventKind::Other => {}
+    }
+    Ok(answer)
 }

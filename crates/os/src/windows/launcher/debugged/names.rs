@@ -1,5 +1,6 @@
 //! Names of the processes and files of a debugged launch.
 
+use super::context::IS_HERE;
 use super::debuggee::Debuggee;
 use crate::windows::launcher::memory::ChildMemory;
 use model::DebuggedProcess;
@@ -63,16 +64,18 @@ pub(super) fn parent(process: HANDLE) -> Option<u32> {
     (status >= 0).then_some(information.InheritedFromUniqueProcessId as u32)
 }
 
+/// The working folder of a process that begins; none where it cannot be read.
+pub(super) fn directory(process: HANDLE) -> Option<String> {
+    // The places in the process are those of 64 bits.
+    IS_HERE.then(|| ChildMemory::new(process).directory().ok())?
+}
+
 /// The words of a process's command line; none where they cannot be read.
 pub(super) fn arguments(process: HANDLE) -> Vec<String> {
-    ChildMemory::new(process).command_line().map_or_else(
-        |_| Vec::new(),
-        |line| {
-            let words = model::words(&line);
-            words.map_or_else(
-                || vec![line],
-                |words| words.into_iter().map(model::text::text).collect(),
-            )
-        },
-    )
+    let line = IS_HERE.then(|| ChildMemory::new(process).command_line().ok()).flatten();
+    let Some(line) = line else { return Vec::new() };
+    match model::words(&line) {
+        Some(words) => words.into_iter().map(model::text::text).collect(),
+        None => vec![line],
+    }
 }

@@ -1,0 +1,96 @@
+//! The breakpoints in a process.
+
+use super::context::BREAKPOINT;
+use crate::windows::launcher::memory::ChildMemory;
+use std::io;
+
+/// What a breakpoint stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The entry point of the program.
+    Program,
+    /// That of a DLL, by its place among the DLLs.
+    Dll(usize),
+    /// Where the loader goes on behind the call of an initializer.
+    Return,
+}
+
+struct Breakpoint {
+    at: usize,
+    /// The byte in its place.
+    instead_of: u8,
+    place: Place,
+    is_set: bool,
+}
+
+/// Those of one process, in the order in which they were set.
+#[derive(Default)]
+pub(super) struct Breakpoints(Vec<Breakpoint>);
+
+impl Breakpoints {
+    /// Sets one; not where the code has one of its own.
+    ///
+    /// # Errors
+    /// The memory cannot be changed.
+    pub(super) fn set(&mut self, memory: &ChildMemory, at: usize, place: Place) -> io::Result<()> {
+        let mut byte = [0];
+        memory.read(at, &mut byte)?;
+        let [instead_of] = byte;
+        if instead_of == BREAKPOINT {
+            return Ok(());
+        }
+        memory.patch(at, BREAKPOINT)?;
+        self.0.push(Breakpoint { at, instead_of, place, is_set: true });
+        Ok(())
+    }
+
+    /// Takes away the one that was set last at `at`, where a thread has reached it; what it stands for, and whether
+    /// it was still there. `None` where none was ever set there.
+    ///
+    /// # Errors
+    /// The memory cannot be changed.
+    pub(super) fn take(
+        &mut self,
+        memory: &ChildMemory,
+        at: usize,
+    ) -> io::Result<Option<(Place, bool)>> {
+        let Some(breakpoint) = self.0.iter_mut().rfind(|known| known.at == at) else {
+            return Ok(None);
+        };
+        let was_set = breakpoint.is_set;
+        breakpoint.take(memory)?;
+        Ok(Some((breakpoint.place, was_set)))
+    }
+
+    /// Whether one is set at `at`.
+    pub(super) fn is_set(&self, at: usize) -> bool {
+        self.0.iter().any(|breakpoint| breakpoint.at == at && breakpoint.is_set)
+    }
+
+    /// Takes all away. What cannot be changed any more has been unmapped.
+    pub(super) fn take_all(&mut self, memory: &ChildMemory) {
+        for breakpoint in &mut self.0 {
+            let _ = breakpoint.take(memory);
+        }
+    }
+
+    /// Forgets those of a DLL that is unmapped: something else may be in its place soon.
+    pub(super) fn forget(&mut self, dll: usize) {
+        self.0.retain(|breakpoint| breakpoint.place != Place::Dll(dll));
+    }
+}
+
+impl Breakpoint {
+    /// Puts the byte back, unless something else has been written over the breakpoint.
+    fn take(&mut self, memory: &ChildMemory) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_set, false) {
+            return Ok(());
+        }
+        let mut byte = [0];
+        memory.read(self.at, &mut byte)?;
+        if byte == [BREAKPOINT] {
+            memory.patch(self.at, self.instead_of)?;
+        }
+        Ok(())
+    }
+}
