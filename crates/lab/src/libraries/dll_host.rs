@@ -1,5 +1,6 @@
 //! What loads DLLs on Linux: Wine, in a prefix of its own. For Windows, `windows/dll_host.rs`.
 
+use super::dll_words::with_end;
 use crate::LabError;
 use os::launcher::HeardOutput;
 use os::wine::{Wine, WineError};
@@ -94,7 +95,7 @@ fn unix_path(name: &OsStr) -> Option<OsString> {
 
 /// The file that a name means, where that is known without a search.
 pub fn file(name: &OsStr) -> Option<PathBuf> {
-    unix_path(name).map(PathBuf::from)
+    unix_path(name).map(|path| with_end(path.into()))
 }
 
 /// Which DLLs a library needs that are not found, to follow what is said of it: Wine tells nothing.

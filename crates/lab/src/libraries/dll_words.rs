@@ -1,6 +1,7 @@
 //! Why a DLL was not loaded.
 
 use super::{dll_host, words};
+use model::nt_status;
 use os::library_loads::LoadEnding;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -15,13 +16,26 @@ pub fn error(ending: &LoadEnding, name: &OsStr, timeout: Duration) -> Option<Str
     }
 }
 
+/// A path as LoadLibrary takes it: without an extension it is that of a `.dll`.
+pub fn with_end(mut path: PathBuf) -> PathBuf {
+    if path.extension().is_none() {
+        path.set_extension("dll");
+    }
+    path
+}
+
 /// What GetLastError says after a load (*System Error Codes*, learn.microsoft.com/windows/win32/debug).
 /// `loaded`: what was loaded before.
 pub fn refused(code: u32, name: &OsStr, loaded: &[PathBuf]) -> String {
+    if nt_status::is_status(code) {
+        // There is no error for it: an initializer has crashed, as a rule.
+        return format!("its load ended with {}", nt_status::words(code));
+    }
     let file = dll_host::file(name);
     let is_there = file.as_ref().is_some_and(|file| file.exists());
     let meaning = match code {
         2 | 3 => "the file was not found; check the name, or give its path",
+        126 if file.is_some() && !is_there => "there is no such file; check the path",
         126 if is_there => "a library that it needs was not found",
         126 => "it, or a library that it needs, was not found; check the name, or give its path",
         5 => "it may not be read",
@@ -45,10 +59,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_without_an_extension_are_those_of_dlls() {
+        for (name, end) in [("a/b", "a/b.dll"), ("a/b.ocx", "a/b.ocx"), ("a/b.", "a/b.")] {
+            assert_eq!(with_end(PathBuf::from(name)), PathBuf::from(end));
+        }
+    }
+
+    #[test]
     fn every_error_has_its_number() {
         for code in [2, 5, 126, 127, 182, 193, 998, 1114, 4711] {
             let text = refused(code, OsStr::new("/no/such.dll"), &[]);
             assert!(text.ends_with(&format!("(error {code})")), "{text}");
         }
+        let text = refused(0xc000_001d, OsStr::new("a.dll"), &[]);
+        assert_eq!(text, "its load ended with status c000001d (illegal instruction)");
     }
 }

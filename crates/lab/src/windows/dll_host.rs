@@ -1,5 +1,6 @@
 //! What loads DLLs: this Windows itself. For Linux, `libraries/dll_host.rs`.
 
+use super::dll_words::with_end;
 use crate::LabError;
 use crate::bench::missing_dlls;
 use model::Command;
@@ -94,7 +95,7 @@ pub fn given(name: &OsStr) -> Vec<u16> {
 
 /// The file that a name means, where that is known without a search, or is in the current folder.
 pub fn file(name: &OsStr) -> Option<PathBuf> {
-    let path = PathBuf::from(name);
+    let path = with_end(PathBuf::from(name));
     (is_path(name) || path.is_file()).then_some(path)
 }
 
