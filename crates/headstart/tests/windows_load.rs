@@ -139,6 +139,11 @@ fn dlls_that_a_dll_needs_are_named_where_they_are_missing() {
     let says = "no folder that the loader searches has LoadTimeDLL_1.dll (imported by needy.dll)";
     assert!(error.contains(says), "{error}");
     assert!(found["libraries"][1]["error"].is_null(), "{found}");
+    // Of what is no DLL Wine says what it says of none.
+    fs::write(at.join("LoadTimeDLL_1.dll"), "text").unwrap();
+    let found = loaded(at, &[], list, 0);
+    let error = found["libraries"][0]["error"].as_str().unwrap();
+    assert!(error.starts_with("a library that it needs "), "{error}");
     // With it, the initializer runs, which ends the process.
     fs::copy(at.join(r"generated\LoadTimeDLL_1.dll"), at.join("LoadTimeDLL_1.dll")).unwrap();
     let found = loaded(at, &[], list, 0);

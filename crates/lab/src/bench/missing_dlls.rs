@@ -4,6 +4,7 @@ use model::{Command, DebuggedLaunch, Ending, file_name, text};
 use os::dll_search::DllSearch;
 use os::launcher::{LaunchSpec, Launcher, Slot};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// `STATUS_DLL_NOT_FOUND`.
@@ -50,6 +51,12 @@ pub(crate) fn of_library(file: &Path, command: &Command, loaded: &[PathBuf]) -> 
         images.extend(new);
     }
     told(&missing(&images, loaded, &folders), "in the current folder")
+}
+
+/// The file that a program in a folder of its own loads as the DLL `name`; none where no folder has it.
+pub(crate) fn found(name: &OsStr, command: &Command) -> Option<PathBuf> {
+    let folders = folders(&DllSearch::of(command));
+    folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// The folders that are searched after that of the program.

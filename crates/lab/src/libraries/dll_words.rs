@@ -4,7 +4,7 @@ use super::{dll_host, words};
 use model::nt_status;
 use os::library_loads::LoadEnding;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Why a library was not loaded; `None` where it was.
@@ -33,25 +33,40 @@ pub fn refused(code: u32, name: &OsStr, loaded: &[PathBuf]) -> String {
     }
     let file = dll_host::file(name);
     let is_there = file.as_ref().is_some_and(|file| file.exists());
+    // On Linux it may be there in letters of another case, which Wine finds.
+    let is_missing = cfg!(windows) && file.is_some() && !is_there;
+    let missing = match &file {
+        Some(file) if code == 126 && is_there => dll_host::missing(file, loaded),
+        _ => String::new(),
+    };
     let meaning = match code {
         2 | 3 => "the file was not found; check the name, or give its path",
-        126 if file.is_some() && !is_there => "there is no such file; check the path",
-        126 if is_there => "a library that it needs was not found",
+        126 if is_missing => "there is no such file; check the path",
+        126 if !missing.is_empty() => "a library that it needs was not found",
+        126 if is_there => "a library that it needs was not found, or could not be loaded",
         126 => "it, or a library that it needs, was not found; check the name, or give its path",
         5 => "it may not be read",
         127 => "a function that it needs is not in the library that should have it",
         182 => "a function that it needs has no such number in the library that should have it",
+        193 if file.as_deref().is_some_and(is_for_x64) => {
+            "a library that it needs is none for 64-bit Windows"
+        }
         193 => "it is no library for 64-bit Windows",
+        487 => "something else is at its address, and it cannot be moved",
         998 => "it touched memory that is not there while it was loaded",
         1114 => "its initialization failed",
         _ => "LoadLibrary refused",
     };
-    let more = match (code, file) {
-        (126, Some(file)) if is_there => dll_host::missing(&file, loaded),
-        (193, Some(file)) => words::identified(&file),
+    let kind = match file {
+        Some(file) if code == 193 && !is_for_x64(&file) => words::identified(&file),
         _ => String::new(),
     };
-    format!("{meaning}{more} (error {code})")
+    format!("{meaning}{missing}{kind} (error {code})")
+}
+
+/// Whether it is an image for the processors of the program that loads.
+fn is_for_x64(file: &Path) -> bool {
+    image::pe::facts(file).is_ok_and(|facts| facts.machine == "x86_64")
 }
 
 #[cfg(test)]
@@ -67,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_error_has_its_number() {
-        for code in [2, 5, 126, 127, 182, 193, 998, 1114, 4711] {
+        for code in [2, 5, 126, 127, 182, 193, 487, 998, 1114, 4711] {
             let text = refused(code, OsStr::new("/no/such.dll"), &[]);
             assert!(text.ends_with(&format!("(error {code})")), "{text}");
         }

@@ -93,10 +93,10 @@ pub fn given(name: &OsStr) -> Vec<u16> {
     path.as_ref().map_or(name, |path| path.as_os_str()).encode_wide().collect()
 }
 
-/// The file that a name means, where that is known without a search, or is in the current folder.
+/// The file that a name means: the path, or what the search for a name finds first, if anything.
 pub fn file(name: &OsStr) -> Option<PathBuf> {
     let path = with_end(PathBuf::from(name));
-    (is_path(name) || path.is_file()).then_some(path)
+    if is_path(name) { Some(path) } else { missing_dlls::found(path.as_os_str(), &command(&path)) }
 }
 
 /// Which DLLs a library needs that are not found, to follow what is said of it. `loaded`: those that the
@@ -125,6 +125,8 @@ mod tests {
             assert_eq!(given(name), here.join(r"sub\a.dll").to_string_lossy());
         }
         assert_eq!(file(OsStr::new("no-such.dll")), None);
+        let found = file(OsStr::new("kernel32")).unwrap();
+        assert!(found.ends_with("kernel32.dll") && found.is_file(), "{}", found.display());
         assert_eq!(file(OsStr::new(r".\no-such.dll")), Some(PathBuf::from(r".\no-such.dll")));
     }
 }
