@@ -94,8 +94,8 @@ pub fn unit() -> Result<(bool, Counts)> {
     if !add_target(BUILT)? {
         return Ok((true, Counts::default()));
     }
-    let mut arguments = vec!["test", "--locked", "--lib", "--bins", "--test", "windows"];
-    arguments.extend(["--no-fail-fast", "--target", BUILT]);
+    let mut arguments = vec!["test", "--locked", "--lib", "--bins", "--no-fail-fast"];
+    arguments.extend(["--test", "windows", "--test", "windows_load", "--target", BUILT]);
     arguments.extend(CRATES.iter().flat_map(|name| ["-p", name]));
     let mut command = cargo(&arguments);
     let (program, variables) = wine.surroundings();

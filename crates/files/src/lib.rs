@@ -42,6 +42,8 @@ pub use draft::Draft;
 pub use edited::Edited;
 pub use error::{WriteAdvice, WriteError, is_of_disk, is_without_room};
 pub use folder::folder_of;
+#[cfg(windows)]
+pub use host::kind::is_device;
 pub use host::kind::kind_name;
 pub use host::lock::is_lock;
 pub use host::permissions::{create_new, mode};

@@ -1,13 +1,23 @@
 //! Reading traces and maps whole: files, pipes and standard input, but nothing without an end.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as host;
+#[cfg(windows)]
+use windows as host;
+
 use crate::exit::{FileError, Usage};
 use anyhow::Result;
-use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The largest trace or map: several times what the linker writes for a browser.
+#[cfg(target_os = "linux")]
 const LARGEST: u64 = 2 << 30;
 
 /// The bytes of a trace or a map. A pipe is read to its end, as of `<(zcat FILE.gz)`; a named one
@@ -15,6 +25,7 @@ const LARGEST: u64 = 2 << 30;
 ///
 /// # Errors
 /// It is a folder, a device or too large, or cannot be read.
+#[cfg(target_os = "linux")]
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let too_large = || {
         let found = format!("it is larger than {} GiB", LARGEST >> 30);
@@ -47,10 +58,9 @@ fn read_or(
     let failed = |source, remedy| FileError { path: path.display().to_string(), source, remedy };
     let unreadable = |source| failed(source, "check the path");
     // Before it is opened: devices may do something then.
-    let data = path.metadata().map_err(unreadable)?;
-    let file = match is_device(&data) {
+    let file = match host::is_device(path).map_err(unreadable)? {
         false => File::open(path).map_err(unreadable)?,
-        true => terminal(path).ok_or_else(|| {
+        true => host::terminal(path).ok_or_else(|| {
             failed(io::Error::other("it is a device, which may have no end"), "give a file")
         })?,
     };
@@ -58,17 +68,6 @@ fn read_or(
         let (found, remedy) = too_large();
         failed(found, remedy).into()
     })
-}
-
-fn is_device(data: &Metadata) -> bool {
-    data.file_type().is_char_device() || data.file_type().is_block_device()
-}
-
-/// The terminal at which somebody types, by whatever name.
-fn terminal(path: &Path) -> Option<File> {
-    let is_typed = path.starts_with("/dev") && !path.starts_with("/dev/shm");
-    let file = is_typed.then(|| File::open(path).ok())??;
-    file.is_terminal().then_some(file)
 }
 
 /// All bytes, unless there are more than `largest`.
@@ -88,23 +87,6 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn devices_are_refused_before_they_are_read() {
-        for device in ["/dev/zero", "/dev/urandom", "/dev/null"] {
-            let error = read(Path::new(device)).unwrap_err().to_string();
-            assert!(error.starts_with(device) && error.contains("is a device"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_pipe_is_read_to_its_end() {
-        let (reader, mut writer) = io::pipe().unwrap();
-        writer.write_all(b"bytes").unwrap();
-        drop(writer);
-        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
-        assert_eq!(read(Path::new(&path)).unwrap(), b"bytes");
-    }
-
-    #[test]
     fn what_is_too_large_is_not_read_whole() {
         let file = || {
             let mut file = tempfile::tempfile().unwrap();
@@ -114,10 +96,5 @@ mod tests {
         };
         assert_eq!(read_up_to(file(), 5).unwrap().as_deref(), Some(&b"12345"[..]));
         assert_eq!(read_up_to(file(), 4).unwrap(), None);
-        // The size of a pipe is not told.
-        let (reader, mut writer) = io::pipe().unwrap();
-        writer.write_all(b"12345").unwrap();
-        let pipe = File::from(std::os::fd::OwnedFd::from(reader));
-        assert_eq!(read_up_to(pipe, 4).unwrap(), None);
     }
 }

@@ -7,7 +7,6 @@ mod early;
 mod examples;
 mod exit;
 mod find;
-#[cfg(target_os = "linux")]
 mod input;
 mod measuring;
 mod output;

@@ -121,7 +121,7 @@ pub const GROUPS: &[Group] = &[
         verbs: &[
             linux!("record", record, "which pages of which files a launch reads"),
             linux!("prefetch", prefetch, "read them ahead while the program starts"),
-            linux!("load", load, "time a list of libraries"),
+            verb!("load", load, "time a list of libraries"),
             linux!("io", io, "what a cold launch reads from storage, read by read"),
         ],
     },

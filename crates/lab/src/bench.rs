@@ -2,7 +2,7 @@
 
 mod hooks;
 #[cfg(windows)]
-mod missing_dlls;
+pub(crate) mod missing_dlls;
 mod seat;
 mod spared;
 

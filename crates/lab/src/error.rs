@@ -41,7 +41,14 @@ pub enum LabError {
         source: std::io::Error,
     },
     /// There is no place for generated workloads.
-    #[error("a temporary folder for the workloads: {0}; choose another place with TMPDIR")]
+    #[cfg_attr(
+        not(windows),
+        error("a temporary folder for the workloads: {0}; choose another place with TMPDIR")
+    )]
+    #[cfg_attr(
+        windows,
+        error("a temporary folder for the workloads: {0}; choose another place with TMP")
+    )]
     NoTemporaryFolder(#[source] std::io::Error),
     /// Nothing says where runs are kept.
     #[cfg_attr(not(windows), error("neither XDG_CACHE_HOME nor HOME is set"))]

@@ -17,7 +17,6 @@ pub mod default_folder;
 mod error;
 mod folder;
 mod jobs;
-#[cfg(target_os = "linux")]
 pub mod libraries;
 mod measure;
 mod output_file;

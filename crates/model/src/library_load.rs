@@ -15,7 +15,8 @@ pub struct LibraryLoadReport {
     pub headstart: String,
     /// The list.
     pub list: String,
-    /// What loads: `dlopen`, or `wine` for LoadLibrary under Wine, whose version is in a note.
+    /// What loads: `dlopen`, `LoadLibrary` of Windows, or `wine` for that of Wine, whose version is in a
+    /// note.
     pub loader: String,
     /// What stayed in memory of the files that were evicted before; none where they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

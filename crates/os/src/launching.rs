@@ -1,6 +1,6 @@
 //! How programs are launched, and what was launched, on every host.
 
-use model::{Launch, Until};
+use model::{Ending, Launch, Until};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -40,4 +40,14 @@ pub struct LaunchRecord {
     /// The launch. On Linux, where it was made exactly once, its peak RSS is missing if the program is
     /// smaller than the launcher.
     pub launch: Launch,
+}
+
+/// What a program has written, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeardOutput {
+    /// Its standard output.
+    pub bytes: Vec<u8>,
+    /// How it ended; none where it made no progress for too long, or wrote too much, and was
+    /// ended. Of a Windows program's exit code Wine passes on the lowest eight bits.
+    pub ending: Option<Ending>,
 }

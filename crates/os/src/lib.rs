@@ -12,6 +12,7 @@ mod outcome;
 mod pattern;
 pub mod phrases;
 mod stdio;
+mod timed_loads;
 
 #[cfg(target_os = "linux")]
 mod linux;

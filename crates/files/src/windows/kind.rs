@@ -16,7 +16,7 @@ pub(crate) fn describe(kind: FileType) -> &'static str {
 
 /// Whether the path is that of a device or a pipe, which nothing may replace: one of the names that
 /// mean a device in every folder (Naming Files, Paths, and Namespaces), or below `\\.\`.
-pub(crate) fn is_device(path: &Path) -> bool {
+pub fn is_device(path: &Path) -> bool {
     const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
     if path.as_os_str().as_encoded_bytes().starts_with(br"\\.\") {
         return true;

@@ -26,7 +26,6 @@ pub mod install;
 pub mod io;
 #[cfg(target_os = "linux")]
 pub mod list;
-#[cfg(target_os = "linux")]
 pub mod load;
 pub mod measure;
 pub mod no_pie;

@@ -20,6 +20,9 @@ pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
         ],
         "compare" => &[r#"headstart compare "cmd /c exit" "cmd /d /c exit""#],
         "explain" => &["headstart explain cmd /c exit"],
+        "load" => {
+            &["echo user32.dll> list.txt", "echo ole32.dll>> list.txt", "headstart load list.txt"]
+        }
         "inspect" => &[
             DLLS,
             r"headstart inspect dlls\LoadTimeTest.exe",

@@ -1,25 +1,22 @@
-//! From a list of DLLs to what their loads under Wine took.
+//! From a list of DLLs to what their loads took, by Windows or under Wine.
 //!
 //! A program that has the names in it loads one after the other (`workload::pe::loads`). It writes a
 //! record behind each load, so the library behind the last record is the one that has ended the
 //! process or hangs. Then the next program first loads again, untimed, what was loaded before.
 
+use super::dll_host::{self, DllHost};
 use super::{dll_words, words};
 use crate::LabError;
 use crate::schedule::fresh_seed;
 use model::{Ending, LIBRARY_LOADS_SCHEMA, LibraryLoad, LibraryLoadReport, text};
 use os::library_loads::{LoadEnding, TimedLoad, TimedLoads};
-use os::wine::{Wine, WineError};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use workload::pe::load_records::{LoadMark, LoadRecord, records};
 use workload::pe::loads;
 
-/// `loader` of a report on loads under Wine.
-pub const WINE_LOADER: &str = "wine";
-
-/// How long Wine may take to start a program.
+/// How long the start of a program may take.
 const FIRST_LIMIT: Duration = Duration::from_secs(60);
 /// Bytes that libraries may print beside the records.
 const PRINTED_LIMIT: usize = 64 << 20;
@@ -37,18 +34,19 @@ pub struct DllListRequest {
     pub timeout: Duration,
 }
 
-/// Loads everything under Wine, in a prefix of its own, and gives what it took. `observe` is told
-/// the share that is done.
+/// Loads everything and gives what it took; on Linux under Wine, in a prefix of its own. `observe` is
+/// told the share that is done.
 ///
 /// # Errors
-/// Wine is not there or does not work, the program cannot be written, or the user wants to stop.
+/// Wine is not there or does not work, the program cannot be written or started, or the user wants to
+/// stop.
 pub fn load_dlls(
     request: &DllListRequest,
     observe: &mut dyn FnMut(f64),
 ) -> Result<LibraryLoadReport, LabError> {
-    let wine = Wine::start_whole(None)?;
-    let found = Session::new(request, &wine)?.load(observe)?;
-    wine.check()?;
+    let host = DllHost::start()?;
+    let found = Session::new(request, &host).load(observe)?;
+    host.check()?;
     let libraries: Vec<LibraryLoad> = request
         .names
         .iter()
@@ -64,16 +62,13 @@ pub fn load_dlls(
             read_bytes: None,
         })
         .collect();
-    let mut notes = vec![format!(
-        "loaded by LoadLibrary under {} in a new prefix, which has all of Wine's own libraries",
-        wine.version()
-    )];
+    let mut notes = vec![host.note()];
     notes.extend(words::notes(&found, "the program that loads them"));
     Ok(LibraryLoadReport {
         schema: LIBRARY_LOADS_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         list: request.list.clone(),
-        loader: WINE_LOADER.to_owned(),
+        loader: host.loader().to_owned(),
         cold: None,
         read_ahead: None,
         total_us: libraries.iter().filter_map(|library| library.us).sum(),
@@ -83,12 +78,11 @@ pub fn load_dlls(
 }
 
 struct Session<'a> {
-    wine: &'a Wine,
+    host: &'a DllHost,
     request: &'a DllListRequest,
     /// What LoadLibrary is given for each name.
     given: Vec<Vec<u16>>,
     mark: LoadMark,
-    folder: tempfile::TempDir,
     loads: Vec<TimedLoad>,
     processes: u32,
     /// Whether a new process loads again what was loaded before.
@@ -96,21 +90,19 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(request: &'a DllListRequest, wine: &'a Wine) -> Result<Session<'a>, LabError> {
-        let given = request.names.iter().map(|name| dll_words::given(name));
+    fn new(request: &'a DllListRequest, host: &'a DllHost) -> Session<'a> {
         let random = [fresh_seed().to_le_bytes(), fresh_seed().to_le_bytes()];
         let mut mark = [0; 16];
         mark.copy_from_slice(random.as_flattened());
-        Ok(Session {
-            wine,
+        Session {
+            host,
             request,
-            given: given.map(|name| name.encode_utf16().collect()).collect(),
+            given: request.names.iter().map(|name| dll_host::given(name)).collect(),
             mark: LoadMark(mark),
-            folder: tempfile::tempdir().map_err(LabError::NoTemporaryFolder)?,
             loads: Vec::new(),
             processes: 0,
             repeats: true,
-        })
+        }
     }
 
     fn load(mut self, observe: &mut dyn FnMut(f64)) -> Result<TimedLoads, LabError> {
@@ -140,12 +132,14 @@ impl<'a> Session<'a> {
             let share = done + loaded.saturating_sub(again.len());
             observe(share as f64 / self.given.len() as f64);
         })?;
-        self.loads.extend(found.iter().skip(again.len()).zip(&self.request.names[done..]).map(
-            |(record, name)| {
-                let ending = record.error.map(|code| dll_words::refused(code, name));
-                timed(ending.map_or(LoadEnding::Loaded, LoadEnding::Refused), Some(record))
-            },
-        ));
+        for record in found.iter().skip(again.len()) {
+            let name = &self.request.names[self.loads.len()];
+            let loaded =
+                || self.loads.iter().filter_map(|load| load.path.clone()).collect::<Vec<_>>();
+            let ending = record.error.map(|code| dll_words::refused(code, name, &loaded()));
+            let ending = ending.map_or(LoadEnding::Loaded, LoadEnding::Refused);
+            self.loads.push(timed(ending, Some(record)));
+        }
         if found.len() < again.len() {
             // What was loaded well in one process has ended the next: then without it.
             self.repeats = false;
@@ -162,14 +156,15 @@ impl<'a> Session<'a> {
         names: &[Vec<u16>],
         loaded: &mut dyn FnMut(usize),
     ) -> Result<(Vec<LoadRecord>, LoadEnding), LabError> {
-        let program = self.folder.path().join(loads::PROGRAM);
+        let folder = tempfile::tempdir().map_err(LabError::NoTemporaryFolder)?;
+        let program = folder.path().join(loads::PROGRAM);
         let image = loads::program(names, self.mark)?;
         std::fs::write(&program, image)
             .map_err(|source| LabError::Workloads { path: program.clone(), source })?;
         let mut last = None;
         for _ in 0..2 {
             let mut scan = Scan { mark: self.mark, at: 0, count: 0 };
-            let output = self.wine.output(
+            let output = self.host.output(
                 &program,
                 [FIRST_LIMIT, self.request.timeout],
                 PRINTED_LIMIT,
@@ -188,9 +183,8 @@ impl<'a> Session<'a> {
             last = output.ending;
         }
         let how = last.map_or("did not begin".to_owned(), |ending| ending.words());
-        let by_hand = self.wine.command(&program).line();
         let found = format!("the program that loads libraries {how} before the first of them");
-        Err(WineError::NotReady { found, by_hand }.into())
+        Err(self.host.not_begun(&program, found))
     }
 }
 
@@ -251,6 +245,7 @@ mod tests {
 
     #[test]
     fn common_libraries_load_and_others_have_their_reason() {
+        #[cfg(unix)]
         if testkit::tool("wine64").is_none() {
             return;
         }
@@ -261,7 +256,6 @@ mod tests {
             timeout: Duration::from_secs(20),
         };
         let report = load_dlls(&request, &mut |_| ()).unwrap();
-        assert_eq!(report.loader, WINE_LOADER);
         let failed: Vec<bool> =
             report.libraries.iter().map(|library| library.error.is_some()).collect();
         assert_eq!(failed, [false, false, true, false, false], "{report:?}");

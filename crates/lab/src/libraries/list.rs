@@ -1,14 +1,14 @@
 //! Lists of libraries: text with one name a line, as LoadDlls has them.
 
+use model::text;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 
 /// The longest list in bytes.
 pub const LARGEST_LIST_BYTES: usize = 4 << 20;
 /// The most names of a list.
 const MOST_NAMES: usize = 10_000;
-/// The longest name: that of a path.
-const LONGEST_NAME: usize = 4095;
+/// The longest name in bytes: that of a path. On Windows it has 32 767 characters of three bytes.
+const LONGEST_NAME: usize = if cfg!(windows) { 3 * 32_767 } else { 4095 };
 
 /// Why a list cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,12 +22,13 @@ pub struct LibraryListError {
     pub remedy: &'static str,
 }
 
+const AS_UTF8: &str = "save the list as UTF-8, or as UTF-16 with a byte order mark";
 const A_TEXT: &str = "give a text file with the name of a library on each line";
 
 /// The names of a list.
 ///
 /// Blank lines are skipped, and what follows a `#` or `;` at the beginning of a line or behind a
-/// space. A name may be in quotation marks, in which these characters are part of it. UTF-8 (or any
+/// space. A name may be in quotation marks, in which these characters are part of it. UTF-8 (on Linux any
 /// bytes, as in names of files), and UTF-16 of either order behind a byte order mark.
 ///
 /// # Errors
@@ -52,13 +53,16 @@ pub fn library_names(bytes: &[u8]) -> Result<Vec<OsString>, LibraryListError> {
             let found = format!("the name has {} bytes, more than a path can have", name.len());
             return Err(wrong(found, A_TEXT));
         }
+        if cfg!(windows) && str::from_utf8(&name).is_err() {
+            return Err(wrong("the name is not UTF-8".to_owned(), AS_UTF8));
+        }
         if names.len() == MOST_NAMES {
             return Err(wrong(
                 format!("there are more than {MOST_NAMES} names"),
                 "divide the list",
             ));
         }
-        names.push(OsString::from_vec(name));
+        names.push(text::of_bytes(name));
     }
     if names.is_empty() {
         let found = "it names no library".to_owned();
@@ -84,7 +88,7 @@ fn decoded(bytes: &[u8]) -> Result<Vec<u8>, LibraryListError> {
             };
             let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
             let found = "there is a NUL byte: it is not text, or UTF-16 without a byte order mark";
-            return Err(wrong(line, found, "save the list as UTF-8"));
+            return Err(wrong(line, found, AS_UTF8));
         }
     };
     let (pairs, rest) = bytes[2..].as_chunks::<2>();
@@ -94,16 +98,20 @@ fn decoded(bytes: &[u8]) -> Result<Vec<u8>, LibraryListError> {
         match unit {
             Ok('\0') => return Err(wrong(line(), "there is a NUL character", A_TEXT)),
             Ok(unit) => text.push(unit),
-            Err(_) => {
-                let found = "it is marked as UTF-16, and is not valid";
-                return Err(wrong(line(), found, "save the list as UTF-8"));
+            Err(half) => {
+                let half = half.unpaired_surrogate();
+                let found = format!(
+                    "it is marked as UTF-16, and is not valid: {half:04x} is half of a character, whose \
+                     other half is not beside it"
+                );
+                return Err(wrong(line(), &found, AS_UTF8));
             }
         }
     }
     if !rest.is_empty() {
         let line = 1 + text.matches('\n').count();
         let found = "it is marked as UTF-16, and ends within a character";
-        return Err(wrong(line, found, "save the list as UTF-8"));
+        return Err(wrong(line, found, AS_UTF8));
     }
     Ok(text.into_bytes())
 }
@@ -166,7 +174,16 @@ mod tests {
             let wide: Vec<u8> = mark.into_iter().chain(wide).collect();
             assert_eq!(names(&wide), ["libä.so", "b.so"]);
         }
-        assert_eq!(names(b"lib\xff.so\n")[0].as_encoded_bytes(), b"lib\xff.so");
+    }
+
+    /// As Windows' Notepad calls ANSI. On Linux any bytes can be a name.
+    #[test]
+    fn names_in_other_encodings_are_names_on_linux_alone() {
+        match library_names(b"a.so\nlib\xff.so\n") {
+            Ok(names) => assert_eq!(names[1].as_encoded_bytes(), b"lib\xff.so"),
+            Err(error) => assert_eq!(error.to_string(), "line 2: the name is not UTF-8"),
+        }
+        assert_eq!(library_names(b"lib\xff.so").is_err(), cfg!(windows));
     }
 
     #[test]
@@ -185,7 +202,7 @@ mod tests {
             (b"\xff\xfea\0b", "line 1: it is marked as UTF-16, and ends within"),
             (b"\xff\xfe\n\0\x00\xd8", "line 2: it is marked as UTF-16, and is not valid"),
             (many.as_bytes(), "line 10001: there are more than 10000 names"),
-            (long.as_bytes(), "line 1: the name has 4096 bytes"),
+            (long.as_bytes(), &format!("line 1: the name has {} bytes", long.len())),
             (&vec![b'#'; LARGEST_LIST_BYTES + 1], "larger than 4 MiB"),
         ] {
             let error = library_names(bytes).unwrap_err();

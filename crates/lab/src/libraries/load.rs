@@ -1,6 +1,6 @@
 //! From a list to what its loads took.
 
-use super::{files_ahead, words};
+use super::{dlopen_words, files_ahead, words};
 use model::{
     AheadWhen, ColdCheck, FilesAhead, LIBRARY_LOADS_SCHEMA, LibraryLoad, LibraryLoadReport, text,
 };
@@ -50,7 +50,7 @@ pub fn load_libraries(
         .map(|((name, given), load)| LibraryLoad {
             name: text::text(name),
             us: load.us,
-            error: words::error(&load.ending, given, request.timeout),
+            error: dlopen_words::error(&load.ending, given, request.timeout),
             path: load.path.as_ref().map(|path| text::text(path.as_os_str())),
             modules: load.us.map(|_| load.modules),
             minor_faults: load.us.map(|_| load.minor_faults),

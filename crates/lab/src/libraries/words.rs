@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Why a library was not loaded; `None` where it was. `given`: what dlopen was given.
+/// Why a library was not loaded; `None` where it was. `given`: what the loader was given.
 pub fn error(ending: &LoadEnding, given: &OsStr, timeout: Duration) -> Option<String> {
     Some(match ending {
         LoadEnding::Loaded => return None,
-        LoadEnding::Refused(text) => refused(text, given),
+        LoadEnding::Refused(text) => text.clone(),
         LoadEnding::Exited(code) => {
             format!("it ended the process with exit code {code} while it was loaded")
         }
@@ -51,31 +51,6 @@ fn signal_name(signal: i32) -> String {
         _ => return format!("signal {signal}"),
     };
     format!("signal {signal} ({name})")
-}
-
-/// The loader's words, without the name that stands beside them, and with what the file is where
-/// the loader does not tell.
-fn refused(text: &str, given: &OsStr) -> String {
-    let name = given.to_string_lossy();
-    let reason = text.strip_prefix(&*name).and_then(|rest| rest.strip_prefix(": "));
-    let reason = reason.unwrap_or(text);
-    let vague = ["invalid ELF header", "wrong ELF class", "file too short", "No such file"];
-    let path = Path::new(given);
-    if !path.is_absolute() || !vague.iter().any(|part| reason.contains(part)) {
-        let next = if super::is_dll_name(given) {
-            "; only a list of nothing but DLLs is loaded by Wine"
-        } else if reason.contains("No such file") && reason.starts_with("cannot open") {
-            "; check the name, or give its path"
-        } else {
-            ""
-        };
-        return format!("{reason}{next}");
-    }
-    if reason.contains("No such file") && path.exists() {
-        // That is what the loader says of a library for another machine.
-        return format!("the loader does not accept the file{}", identified(path));
-    }
-    format!("{reason}{}", identified(path))
 }
 
 /// What the file is, in parentheses; nothing where it cannot be read.
@@ -135,24 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_without_the_name_and_with_what_the_file_is() {
-        let told = |text: &str, name: &str| {
-            error(&LoadEnding::Refused(text.to_owned()), OsStr::new(name), Duration::from_secs(1))
-        };
-        let missing = "liba.so: cannot open shared object file: No such file or directory";
-        assert_eq!(
-            told(missing, "liba.so").unwrap(),
-            "cannot open shared object file: No such file or directory; check the name, or give \
-             its path"
-        );
-        let other = "libb.so: undefined symbol: x";
-        assert_eq!(told(other, "liba.so").unwrap(), other);
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.so");
-        std::fs::write(&path, "#!/bin/sh\n").unwrap();
-        let path = path.to_str().unwrap();
-        let found = told(&format!("{path}: invalid ELF header"), path).unwrap();
-        assert!(found.starts_with("invalid ELF header (it is script: "), "{found}");
+    fn every_end_of_the_process_has_its_words() {
         let traced = error(&LoadEnding::Traced(5), OsStr::new("a"), Duration::from_secs(1));
         assert!(traced.unwrap().contains("stopped at signal 5 (SIGTRAP)"));
         let ending = error(&LoadEnding::Killed(11), OsStr::new("a"), Duration::from_secs(1));

@@ -6,6 +6,7 @@ pub mod dll_search;
 pub mod host;
 pub mod interrupt;
 pub mod launcher;
+pub mod library_loads;
 pub mod program;
 mod stream;
 mod system_file;

@@ -13,7 +13,6 @@ mod prefix;
 
 pub use error::WineError;
 pub use find::Installation;
-pub use output::WineOutput;
 
 use keeper::{Keeper, Plan};
 use model::Command;

@@ -1,7 +1,7 @@
 //! A program under Wine, heard until it ends or falls silent.
 
 use super::{Wine, WineError};
-use crate::launcher::Stdio;
+use crate::launcher::{HeardOutput, Stdio};
 use crate::processes::{self, ALL_KINDS};
 use crate::spawn::{Child, Prepared, Setup, spawn};
 use crate::{LaunchError, interrupt};
@@ -18,16 +18,6 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// What a pipe holds: an ended program has left no more in it.
 const PIPE_BYTES: usize = 1 << 16;
 
-/// What a program has written, and how it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WineOutput {
-    /// Its standard output.
-    pub bytes: Vec<u8>,
-    /// How it ended; none where it made no progress for too long, or wrote too much, and was
-    /// killed. Of a Windows program's exit code Wine passes on the lowest eight bits.
-    pub ending: Option<Ending>,
-}
-
 impl Wine {
     /// Launches the PE file `program` and hears it until it ends, or until it makes no progress for
     /// `first` at the beginning or `silence` later, or until it has written more than `limit` bytes.
@@ -42,7 +32,7 @@ impl Wine {
         [first, silence]: [Duration; 2],
         limit: usize,
         heard: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<WineOutput, WineError> {
+    ) -> Result<HeardOutput, WineError> {
         let failed = LaunchError::failed(
             "the output of a program could not be read",
             "check the limit on open files (ulimit -n)",
@@ -67,11 +57,11 @@ impl Wine {
             }
             if ended {
                 let ending = hearing.ending();
-                return Ok(WineOutput { bytes: std::mem::take(&mut hearing.bytes), ending });
+                return Ok(HeardOutput { bytes: std::mem::take(&mut hearing.bytes), ending });
             }
             if hearing.quiet.elapsed() > allowed || hearing.bytes.len() > limit {
                 let bytes = std::mem::take(&mut hearing.bytes);
-                return Ok(WineOutput { bytes, ending: None });
+                return Ok(HeardOutput { bytes, ending: None });
             }
         }
     }

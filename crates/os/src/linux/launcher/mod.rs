@@ -42,7 +42,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::{LaunchPurpose, Order, Reply};
 
-pub use crate::launching::{Configuration, GRACE, LaunchRecord, LaunchSpec};
+pub use crate::launching::{Configuration, GRACE, HeardOutput, LaunchRecord, LaunchSpec};
 pub use crate::pattern::pattern;
 pub use crate::stdio::{Stdio, Stream};
 pub use copies::{CopiesRequest, CopiesUntil, Held, HeldProcess};

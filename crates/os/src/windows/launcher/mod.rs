@@ -11,6 +11,7 @@ mod debugged;
 mod entry;
 mod environment;
 mod exit;
+mod heard;
 mod job;
 mod loaded_image;
 mod memory;
@@ -29,9 +30,10 @@ use job::Job;
 use model::{Command, DebuggedLaunch, Launch, Reading, Until};
 use prepared::Prepared;
 
-pub use crate::launching::{Configuration, GRACE, LaunchRecord, LaunchSpec};
+pub use crate::launching::{Configuration, GRACE, HeardOutput, LaunchRecord, LaunchSpec};
 pub use crate::pattern::pattern;
 pub use crate::stdio::{Stdio, Stream};
+pub use heard::heard;
 pub(super) use waiting::new_event;
 
 /// A prepared command of one launcher.

@@ -1,6 +1,7 @@
 //! Launches of this very program, and of cmd.
 
 mod debugged;
+mod heard;
 
 use super::*;
 use model::{Ending, Reading};
