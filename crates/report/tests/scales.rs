@@ -116,7 +116,7 @@ fn views() {
     let markdown = report::scale::markdown(&created());
     let at = |text: &str| markdown.find(text).unwrap_or_else(|| panic!("{text}: {markdown}"));
     assert!(
-        at("does not grow") < at("## Of that, CreateProcess alone")
+        at("from the noise") < at("## Of that, CreateProcess alone")
             && at("is linear") < at("p10, the")
     );
     for scale in [star(), dense(), unclear(), refused(), constant()] {

@@ -2,7 +2,7 @@
 
 use super::inputs::PeInputs;
 use super::timeline::Timeline;
-use model::figures::{count, duration, plural};
+use model::figures::{count, duration};
 use model::{Reading, Source};
 
 /// One source per group of figures.
@@ -38,14 +38,13 @@ fn phases(timeline: &Timeline) -> String {
     let stops = count(timeline.launch.stops.len() as u64);
     let held: f64 = timeline.launch.stops.iter().map(|stop| stop.held_us).sum();
     format!(
-        "the middle of {}, {} long. Taken out are {} for which headstart held the program, and {} for each \
+        "{}, {} long. Taken out are {} for which headstart held the program, and {} for each \
          of {stops} stops; the rest is scaled to the median launch without a debugger. The phase initialize \
          ends at the program's entry point, so it includes the program's TLS callbacks",
-        plural(
-            timeline.launches as u64,
-            "debugged launch",
-            "debugged launches that went the same way"
-        ),
+        match timeline.launches {
+            1 => "a debugged launch".to_owned(),
+            more => format!("the middle of {more} debugged launches that went the same way"),
+        },
         duration(timeline.launch.total_us),
         duration(held),
         duration(timeline.clock.stop_us),

@@ -70,6 +70,10 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         let all = page.paint(Tint::Strong, &all);
         page.line(&all);
     }
+    if explanation.processes.len() > 1 {
+        let note = "the sums are over all processes, also where these run side by side";
+        page.wrapped("  ", Tint::Faint, note);
+    }
     if shown.iter().any(|row| row.late) {
         let note = "* loaded after the program had begun";
         page.wrapped("  ", Tint::Faint, note);

@@ -7,8 +7,13 @@ use model::{Explanation, Finding, Phase};
 /// Findings, costliest first, each with those that are part of it.
 pub(super) fn list(page: &mut Page, explanation: &Explanation) {
     if explanation.findings.is_empty() {
-        let told = explanation.phases.iter().any(|time| time.phase != Phase::Unattributed);
-        let none = if told { "Nothing stands out" } else { "No findings: nothing could be traced" };
+        let unattributed = explanation.phases.iter().find(|it| it.phase == Phase::Unattributed);
+        let share = unattributed.map_or(0.0, |time| time.us / explanation.total_us);
+        let none = match share {
+            1.0.. => "No findings: nothing could be traced",
+            0.5.. => "No findings: most of the launch could not be attributed",
+            _ => "Nothing stands out",
+        };
         page.heading(none);
         return;
     }

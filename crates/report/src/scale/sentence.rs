@@ -25,6 +25,10 @@ fn law_sentence(fit: &Fit, unit: Unit, style: &Style) -> String {
         Unit::Syscalls => ("system calls", "are", "do not"),
         Unit::Faults => ("page faults", "are", "do not"),
     };
+    // Counts are exact; times are not.
+    if fit.law == Law::Constant && unit == Unit::Us {
+        return format!("no growth with n can be told from the noise, up to n = {}", fit.at_n);
+    }
     if fit.law == Law::Constant {
         return format!("the {what} {do_not} grow with n, up to n = {}", fit.at_n);
     }

@@ -5,8 +5,9 @@ use crate::advice::ExplainAdvice;
 use model::Finding;
 use model::figures::count;
 
-/// Told from this share of the hints on.
+/// Told from this share of the hints on, and this number.
 const LEAST: f64 = 0.01;
+const FEWEST: u64 = 10;
 
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let own = context.at_start().filter(|(_, pe)| !pe.of_system);
@@ -16,7 +17,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let wrong = facts.into_iter().filter(|facts| facts.wrong_hints.is_some_and(|wrong| wrong > 0));
     let wrong: Vec<_> = wrong.collect();
     let number: u64 = wrong.iter().filter_map(|facts| facts.wrong_hints).sum();
-    (number as f64 > checked as f64 * LEAST).then(|| {
+    (number >= FEWEST && number as f64 > checked as f64 * LEAST).then(|| {
         context.part_of_loading(
             "wrong-hints",
             format!("{} of {} import hints are wrong", count(number), count(checked)),

@@ -73,8 +73,8 @@ fn hints_sections_and_guard_tables_are_told() {
     let mut inputs = test_launch::inputs();
     inputs.facts.extend([facts(OWN, 0, |facts| {
         facts.base = Va(0x1_9000_0000);
-        facts.wrong_hints = Some(3);
-        facts.hints_checked = 9;
+        facts.wrong_hints = Some(30);
+        facts.hints_checked = 90;
         facts.sections = serde_json::from_value(serde_json::json!([{
             "name": ".text", "rva": 4096, "memory_bytes": 100_000, "offset": 1024,
             "file_bytes": 100_000, "access": "rx"
@@ -97,7 +97,7 @@ fn hints_sections_and_guard_tables_are_told() {
     let findings = found(&inputs);
     assert!(!ids(&findings).contains(&"file-alignment"));
     let hints = findings.iter().find(|finding| finding.id == "wrong-hints").unwrap();
-    assert!(hints.cause.starts_with("3 of 9 import hints"), "{}", hints.cause);
+    assert!(hints.cause.starts_with("30 of 90 import hints"), "{}", hints.cause);
     let guard = findings.iter().find(|finding| finding.id == "guard").unwrap();
     assert!(guard.evidence[0].contains("about 4.0 times"), "{:?}", guard.evidence);
     inputs.wine = Some("8.0".to_owned());

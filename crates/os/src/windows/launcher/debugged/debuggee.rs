@@ -75,7 +75,10 @@ impl Debuggee {
             loader32_stopped: false,
         };
         if let Err(why) = debuggee.stop_at_entry(base, Place::Program) {
-            debuggee.record.notes.push(format!("{why}: its entry point was not seen"));
+            debuggee
+                .record
+                .notes
+                .push(format!("{why}: its entry point and initializers were not seen"));
         }
         debuggee
     }
