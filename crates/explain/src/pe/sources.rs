@@ -38,9 +38,9 @@ fn phases(timeline: &Timeline) -> String {
     let stops = count(timeline.launch.stops.len() as u64);
     let held: f64 = timeline.launch.stops.iter().map(|stop| stop.held_us).sum();
     format!(
-        "{}, {} long. Taken out are {} for which headstart held the program, and {} for each \
-         of {stops} stops; the rest is scaled to the median launch without a debugger. The phase initialize \
-         ends at the program's entry point, so it includes the program's TLS callbacks",
+        "{}, {} long. Taken out are {} for which headstart held the program, and {} for each of {stops} stops, \
+         so that shorter times may read as 0; the rest is scaled to the median launch without a debugger. \
+         The phase initialize ends at the program's entry point, so it includes the program's TLS callbacks",
         match timeline.launches {
             1 => "a debugged launch".to_owned(),
             more => format!("the middle of {more} debugged launches that went the same way"),
