@@ -16,8 +16,9 @@ const BUILT: &str = "x86_64-pc-windows-gnu";
 const CHECKED: [&str; 3] =
     ["x86_64-pc-windows-msvc", "i686-pc-windows-gnu", "aarch64-pc-windows-gnullvm"];
 /// Crates whose tests run on Windows: all that headstart.exe is made of.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "dlls",
+    "explain",
     "files",
     "headstart",
     "image",

@@ -116,11 +116,11 @@ impl Debugger {
     /// A launch that ends as those without a debugger do.
     fn launch(&mut self, untraced: &Untraced) -> Result<DebuggedLaunch, LaunchError> {
         let launch = self.launcher.debugged(self.slot, &self.spec)?;
-        let endings = untraced.samples.iter().map(|sample| sample.launch.ending);
+        let mut endings = untraced.samples.iter().map(|sample| sample.launch.ending);
         if endings.clone().any(|ending| ending == launch.ending) {
             return Ok(launch);
         }
-        let otherwise = endings.last().map_or_else(String::new, |ending| ending.words());
+        let otherwise = endings.next_back().map_or_else(String::new, |ending| ending.words());
         Err(LaunchError::NotPermitted {
             mechanism: "explaining this program under a debugger",
             reason: format!(

@@ -94,3 +94,53 @@ impl Breakpoint {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::UnsafeCell;
+    use windows_sys::Win32::System::Threading::GetCurrentProcess;
+
+    /// Code of this very process, which nobody executes.
+    struct Code(UnsafeCell<[u8; 3]>);
+
+    impl Code {
+        fn at(&self, place: usize) -> usize {
+            self.0.get().addr() + place
+        }
+
+        fn bytes(&self) -> [u8; 3] {
+            // SAFETY: nothing else refers to the bytes, which the system may have changed.
+            unsafe { self.0.get().read_volatile() }
+        }
+
+        fn write(&self, bytes: [u8; 3]) {
+            // SAFETY: nothing else refers to the bytes.
+            unsafe { self.0.get().write_volatile(bytes) }
+        }
+    }
+
+    #[test]
+    fn a_byte_is_put_back_only_in_the_place_of_a_breakpoint() {
+        // SAFETY: no pointer is passed.
+        let memory = ChildMemory::new(unsafe { GetCurrentProcess() });
+        let code = Code(UnsafeCell::new([0x90, 0x48, BREAKPOINT]));
+        let mut all = Breakpoints::default();
+        all.set(&memory, code.at(0), Place::Program).unwrap();
+        all.set(&memory, code.at(1), Place::Dll(4)).unwrap();
+        // The program's own, which stays.
+        all.set(&memory, code.at(2), Place::Return).unwrap();
+        assert_eq!(code.bytes(), [BREAKPOINT; 3]);
+        assert!(all.is_set(code.at(0)) && !all.is_set(code.at(2)));
+        assert_eq!(all.take(&memory, code.at(0)).unwrap(), Some((Place::Program, true)));
+        assert_eq!(all.take(&memory, code.at(0)).unwrap(), Some((Place::Program, false)));
+        assert_eq!(all.take(&memory, code.at(2)).unwrap(), None);
+        assert_eq!(code.bytes(), [0x90, BREAKPOINT, BREAKPOINT]);
+        // Something else is in the place of a breakpoint, and a DLL has gone.
+        all.set(&memory, code.at(0), Place::Program).unwrap();
+        code.write([0xeb, BREAKPOINT, BREAKPOINT]);
+        all.forget(4);
+        all.take_all(&memory);
+        assert_eq!(code.bytes(), [0xeb, BREAKPOINT, BREAKPOINT]);
+    }
+}

@@ -40,6 +40,12 @@ fn every_dll_is_named_and_the_marks_are_in_order() {
     assert_eq!(process.exit_code, Some(5));
     assert!(process.notes.is_empty(), "{:?}", process.notes);
     assert!(launch.stops.len() > process.dlls.len());
+    let called = process.dlls.iter().filter_map(|dll| Some((dll.initialized_us?, dll.returned_us)));
+    let called: Vec<_> = called.collect();
+    assert!(!called.is_empty());
+    for (called_us, returned_us) in called {
+        assert!(returned_us.is_some_and(|us| us > called_us && Some(us) < process.entry_us));
+    }
     assert!(launch.stops.is_sorted_by(|a, b| a.at_us + a.held_us <= b.at_us));
 }
 
