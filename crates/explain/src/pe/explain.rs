@@ -7,6 +7,7 @@ use crate::advice::{AdviceWords, ExplainAdvice};
 use crate::names::loader_kind;
 use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, lives, outlives};
 use crate::time::{median, ns, us};
+use model::figures::plural;
 use model::{
     EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTime, PhaseTrace, ProcessReport,
     Reading,
@@ -98,6 +99,13 @@ fn notes(inputs: &PeInputs, words: AdviceWords) -> Vec<String> {
             "The program's file changed while it was explained: the figures are not of one program."
                 .to_owned(),
         );
+    }
+    if inputs.left_out > 0 && inputs.debugged.value().is_some() {
+        notes.push(format!(
+            "{} went otherwise under the debugger than without it, and {} not count.",
+            plural(inputs.left_out.into(), "launch", "launches"),
+            if inputs.left_out == 1 { "does" } else { "do" }
+        ));
     }
     let (left, all) = (inputs.left_running, inputs.untraced_us.len());
     // A program that does not end by itself is ended when it is ready.

@@ -7,7 +7,9 @@ use dlls::survey::look_up;
 use dlls::{MemberId, OpenFiles};
 use image::pe::PeFile;
 use lab::{LabError, Launching};
-use model::{Command, DebuggedLaunch, Launch, PeFacts, Reading, Sample, Until, text};
+use model::{
+    Command, DebuggedLaunch, DebuggedProcess, Ending, Launch, PeFacts, Reading, Sample, Until, text,
+};
 use os::LaunchError;
 use os::dll_search::DllSearch;
 use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, Stdio};
@@ -52,24 +54,22 @@ pub fn gather(
         progress(step);
         step.done += 1;
     };
-    let mut debugged = Vec::new();
-    let mut missing = None;
+    let mut recorded = Recorded::default();
     for _ in 0..traces {
         next("recording DLLs under the debugger");
-        if missing.is_none() {
+        if recorded.missing.is_none() {
             match debugger.launch(&untraced) {
-                Ok(launch) => debugged.push(launch),
+                Ok(Ok(launch)) => recorded.launches.push(launch),
+                Ok(Err(difference)) => recorded.differences.push(difference),
                 Err(LaunchError::Interrupted) => return Err(LaunchError::Interrupted.into()),
-                Err(error) => missing = Some(error.to_string()),
+                Err(error) => recorded.missing = Some(error.to_string()),
             }
         }
         untraced.launch(UNTRACED, launching)?;
     }
     next("reading the files");
-    let debugged = match missing {
-        Some(reason) => Reading::unavailable(reason, ""),
-        None => Reading::Value(debugged),
-    };
+    let left_out = recorded.differences.len() as u32;
+    let debugged = recorded.reading();
     let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
     let mut inputs = PeInputs {
         command: command.clone(),
@@ -78,6 +78,7 @@ pub fn gather(
         left_running: left.filter(|sample| !sample.is_warm_up()).count() as u32,
         until_ready: options.until != Until::Exit,
         facts: BTreeMap::new(),
+        left_out,
         debugged,
         search: search_path(command),
         changed: before != Stamp::of(command),
@@ -85,6 +86,28 @@ pub fn gather(
     };
     inputs.facts = facts(&inputs);
     Ok((inputs, untraced.samples))
+}
+
+/// What the debugged launches gave.
+#[derive(Default)]
+struct Recorded {
+    launches: Vec<DebuggedLaunch>,
+    /// What was different in others.
+    differences: Vec<String>,
+    /// Why there are no more.
+    missing: Option<String>,
+}
+
+impl Recorded {
+    /// The launches, unless most were different.
+    fn reading(self) -> Reading<Vec<DebuggedLaunch>> {
+        let most_differ = self.differences.len() >= self.launches.len();
+        let different = self.differences.into_iter().next().filter(|_| most_differ);
+        match self.missing.or(different) {
+            Some(reason) => Reading::unavailable(reason, ""),
+            None => Reading::Value(self.launches),
+        }
+    }
 }
 
 /// What tells whether the program's file has changed.
@@ -113,21 +136,25 @@ impl Debugger {
         Ok(Debugger { launcher, slot, spec })
     }
 
-    /// A launch that ends as those without a debugger do.
-    fn launch(&mut self, untraced: &Untraced) -> Result<DebuggedLaunch, LaunchError> {
+    /// A launch, if it goes as those without a debugger do; otherwise what is different.
+    fn launch(
+        &mut self,
+        untraced: &Untraced,
+    ) -> Result<Result<DebuggedLaunch, String>, LaunchError> {
         let launch = self.launcher.debugged(self.slot, &self.spec)?;
         let mut endings = untraced.samples.iter().map(|sample| sample.launch.ending);
-        if endings.clone().any(|ending| ending == launch.ending) {
-            return Ok(launch);
+        if !endings.clone().any(|ending| ending == launch.ending) {
+            let otherwise = endings.next_back().map_or_else(String::new, Ending::words);
+            let how = launch.ending.words();
+            return Ok(Err(format!("under the debugger, it {how}; without, it {otherwise}")));
         }
-        let otherwise = endings.next_back().map_or_else(String::new, |ending| ending.words());
-        Err(LaunchError::NotPermitted {
-            mechanism: "explaining this program under a debugger",
-            reason: format!(
-                "under the debugger, it {}; without, it {otherwise}",
-                launch.ending.words()
-            ),
-        })
+        // Wine may end a program that raises an exception in an initializer, with the code of a good end.
+        let began =
+            |process: &DebuggedProcess| process.entry_us.is_some() || !process.notes.is_empty();
+        match launch.processes.first().is_some_and(began) {
+            true => Ok(Ok(launch)),
+            false => Ok(Err("under the debugger, it did not come to its entry point".to_owned())),
+        }
     }
 }
 

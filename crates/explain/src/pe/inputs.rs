@@ -35,6 +35,9 @@ pub struct PeInputs {
     pub facts: BTreeMap<String, Result<PeFacts, String>>,
     /// Where the loader looks for DLLs.
     pub search: DllSearchPath,
+    /// Debugged launches that went otherwise than those without a debugger, and do not count.
+    #[serde(default)]
+    pub left_out: u32,
     /// The program's file was another when the launches were over.
     #[serde(default)]
     pub changed: bool,

@@ -83,6 +83,7 @@ pub(super) fn inputs() -> PeInputs {
             working: r"C:\app".to_owned(),
             path: vec![r"C:\tools".to_owned(), r"D:\libs".to_owned()],
         },
+        left_out: 0,
         changed: false,
         wine: None,
     }

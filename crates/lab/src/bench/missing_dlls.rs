@@ -56,7 +56,7 @@ fn uninitialized(process: &DebuggedProcess) -> String {
 /// known. `command`: how the program is launched, which is in a folder of its own; `loaded`: what it has loaded.
 pub(crate) fn of_library(file: &Path, command: &Command, loaded: &[PathBuf]) -> String {
     let search = DllSearch::of(command);
-    let folders = folders(&search);
+    let (folders, wanted) = (folders(&search), machine(file));
     let (mut images, mut at) = (vec![file.to_owned()], 0);
     while let Some(image) = images.get(at) {
         at += 1;
@@ -66,7 +66,8 @@ pub(crate) fn of_library(file: &Path, command: &Command, loaded: &[PathBuf]) -> 
         });
         // What the system's own libraries need, the system has.
         let own = found.filter(|path| !search.system.iter().any(|folder| path.starts_with(folder)));
-        let new: Vec<PathBuf> = own.filter(|path| !images.contains(path)).collect();
+        let new = own.filter(|path| !images.contains(path) && machine(path) == wanted);
+        let new: Vec<PathBuf> = new.collect();
         images.extend(new);
     }
     told(&missing(&images, loaded, &folders), "in the current folder")
@@ -114,7 +115,6 @@ struct Missing {
 fn missing(loaded: &[PathBuf], there: &[PathBuf], folders: &[PathBuf]) -> Vec<Missing> {
     let name = |path: &Path| file_name(&text::text(path)).to_lowercase();
     let there: BTreeSet<String> = loaded.iter().chain(there).map(|path| name(path)).collect();
-    let machine = |path: &Path| image::pe::facts(path).ok().map(|facts| facts.machine);
     let wanted = loaded.first().and_then(|program| machine(program));
     let mut missing = Vec::new();
     for image in loaded {
@@ -138,6 +138,11 @@ fn missing(loaded: &[PathBuf], there: &[PathBuf], folders: &[PathBuf]) -> Vec<Mi
         }
     }
     missing
+}
+
+/// The machine that an image is for; none where it is no image.
+fn machine(path: &Path) -> Option<String> {
+    image::pe::facts(path).ok().map(|facts| facts.machine)
 }
 
 /// The name of the file: the loader adds an extension where a name has none.

@@ -49,7 +49,7 @@ pub fn refused(code: u32, name: &OsStr, loaded: &[PathBuf]) -> String {
         127 => "a function that it needs is not in the library that should have it",
         182 => "a function that it needs has no such number in the library that should have it",
         193 if file.as_deref().is_some_and(is_for_x64) => {
-            "a library that it needs is none for 64-bit Windows"
+            "it, or a library that it needs, is damaged or none for 64-bit Windows"
         }
         193 => "it is no library for 64-bit Windows",
         487 => "something else is at its address, and it cannot be moved",

@@ -178,7 +178,8 @@ impl<'a> Session<'a> {
             if found.next().is_some_and(|first| first.number.is_none()) {
                 let numbered = |(at, record): &(usize, LoadRecord)| record.number == Some(*at);
                 let found = found.enumerate().take_while(numbered).map(|(_, record)| record);
-                return Ok((found.collect(), load_ending(output.ending)));
+                let found = found.collect();
+                return Ok((found, load_ending(output.ending, output.bytes.len())));
             }
             last = output.ending;
         }
@@ -207,8 +208,13 @@ impl Scan {
     }
 }
 
-fn load_ending(ending: Option<Ending>) -> LoadEnding {
+/// `printed`: bytes that the program has written.
+fn load_ending(ending: Option<Ending>, printed: usize) -> LoadEnding {
     match ending {
+        None if printed > PRINTED_LIMIT => LoadEnding::Refused(format!(
+            "it printed more than {} while it was loaded, and was given up",
+            model::figures::bytes(PRINTED_LIMIT as u64)
+        )),
         Some(Ending::Code(code)) => LoadEnding::Exited(code),
         Some(Ending::Signal(signal)) => LoadEnding::Killed(signal),
         Some(Ending::Status(status)) => LoadEnding::Status(status),

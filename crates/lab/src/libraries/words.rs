@@ -79,10 +79,10 @@ pub fn notes(found: &TimedLoads, loader: &str) -> Vec<String> {
     let ended = found.loads.iter().filter(ended).count();
     if ended > 0 {
         notes.push(format!(
-            "{} ended the process: a new one was started behind {}, which first loaded again, \
-             untimed, what was loaded before",
+            "{} ended the process or {} given up: what follows in the list was loaded by a new process, \
+             which first loaded again, untimed, what was loaded before (where that was possible)",
             model::figures::plural(ended as u64, "library", "libraries"),
-            if ended == 1 { "it" } else { "each" }
+            if ended == 1 { "was" } else { "were" }
         ));
     }
     if found.processes > 10 {

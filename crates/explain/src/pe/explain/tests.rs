@@ -125,4 +125,7 @@ fn left_running_processes_are_told_of() {
     let explanation = explain(&inputs, unworded);
     assert_eq!(explanation.notes.len(), 1);
     assert!(explanation.notes[0].starts_with("2 of 4 launches"));
+    inputs.left_out = 1;
+    let explanation = explain(&inputs, unworded);
+    assert!(explanation.notes[0].starts_with("1 launch went otherwise under the debugger"));
 }

@@ -2,12 +2,20 @@
 
 use std::io;
 use windows_sys::Win32::Foundation::HANDLE;
+#[cfg(target_arch = "x86_64")]
+use windows_sys::Win32::System::Diagnostics::Debug::{
+    CONTEXT, CONTEXT_CONTROL_AMD64, GetThreadContext, SetThreadContext,
+};
 
 /// Whether headstart can set breakpoints in programs for this build's processor.
 pub(super) const IS_HERE: bool = cfg!(target_arch = "x86_64");
 
 /// `int3`.
 pub(super) const BREAKPOINT: u8 = 0xcc;
+
+/// Of the flags register: an exception behind the next instruction.
+#[cfg(target_arch = "x86_64")]
+const TRAP: u32 = 0x100;
 
 /// How a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +32,23 @@ pub(super) enum Step {
 /// What the system says.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn go_on_at(thread: HANDLE, at: usize, step: Step) -> io::Result<usize> {
-    use windows_sys::Win32::System::Diagnostics::Debug::{
-        CONTEXT, CONTEXT_CONTROL_AMD64, GetThreadContext, SetThreadContext,
-    };
+    change(thread, |context| {
+        context.Rip = at as u64;
+        context.EFlags |= if step == Step::One { TRAP } else { 0 };
+    })
+}
 
-    /// Of the flags register: an exception behind the next instruction.
-    const TRAP: u32 = 0x100;
+/// Has a stopped thread go on without an exception behind the next instruction.
+///
+/// # Errors
+/// What the system says.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn run(thread: HANDLE) -> io::Result<()> {
+    change(thread, |context| context.EFlags &= !TRAP).map(drop)
+}
 
+#[cfg(target_arch = "x86_64")]
+fn change(thread: HANDLE, change: impl FnOnce(&mut CONTEXT)) -> io::Result<usize> {
     /// Aligned as the system demands.
     #[repr(align(16))]
     struct Aligned(CONTEXT);
@@ -40,12 +58,17 @@ pub(super) fn go_on_at(thread: HANDLE, at: usize, step: Step) -> io::Result<usiz
     // SAFETY: the context is aligned and outlives the calls, and the thread is stopped.
     let is_set = unsafe {
         GetThreadContext(thread, &mut context.0) != 0 && {
-            context.0.Rip = at as u64;
-            context.0.EFlags |= if step == Step::One { TRAP } else { 0 };
+            change(&mut context.0);
             SetThreadContext(thread, &context.0) != 0
         }
     };
     if is_set { Ok(context.0.Rsp as usize) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Never called: no breakpoint is set.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn run(_thread: HANDLE) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Never called: no breakpoint is set.

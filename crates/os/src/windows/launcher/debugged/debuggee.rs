@@ -20,8 +20,8 @@ pub(super) struct Debuggee {
     breakpoints: Breakpoints,
     /// Initializers that have been called and have not returned.
     running: Vec<Running>,
-    /// A thread that executes the one instruction at the place of a breakpoint, which is set again then.
-    stepping: Option<(u32, usize)>,
+    /// Threads that execute the one instruction at the place of a breakpoint, which is set again then.
+    stepping: HashMap<u32, usize>,
     /// The program's file, and those of the DLLs, in their order. Their paths are looked up when the launch is over.
     pub(super) file: Option<File>,
     pub(super) dll_files: Vec<Option<File>>,
@@ -67,7 +67,7 @@ impl Debuggee {
             threads: HashMap::from([thread]),
             breakpoints: Breakpoints::default(),
             running: Vec::new(),
-            stepping: None,
+            stepping: HashMap::new(),
             file,
             dll_files: Vec::new(),
             loader: 0..0,
@@ -94,7 +94,7 @@ impl Debuggee {
             returned_us: None,
         });
         self.dll_files.push(file);
-        if self.record.entry_us.is_some() {
+        if self.is_left_alone() {
             return;
         }
         // Without a breakpoint its initializer is not seen, and nothing else is lost.
@@ -117,8 +117,10 @@ impl Debuggee {
             return Err(Obstacle::Build);
         }
         let image = loaded_image::read(&self.memory, base)??;
-        if let Some(at) = image.entry {
-            self.breakpoints.set(&self.memory, at, place)?;
+        match image.entry {
+            Some(at) => self.breakpoints.set(&self.memory, at, place)?,
+            None if place == Place::Program => return Err(Obstacle::NoEntry),
+            None => {}
         }
         Ok(image.bytes)
     }
@@ -160,7 +162,7 @@ impl Debuggee {
                 // Initializers that have called the loader return to the same place.
                 if self.running.iter().any(|running| running.returns_to == at) {
                     goes_on(Step::One)?;
-                    self.stepping = Some((thread, at));
+                    self.stepping.insert(thread, at);
                 }
             }
         }
@@ -172,13 +174,11 @@ impl Debuggee {
     /// # Errors
     /// The breakpoint behind it cannot be set again.
     pub(super) fn stepped(&mut self, thread: u32) -> io::Result<bool> {
-        match self.stepping.take_if(|(stepping, _)| *stepping == thread) {
-            Some((_, at)) => {
-                self.breakpoints.set(&self.memory, at, Place::Return)?;
-                Ok(true)
-            }
-            None => Ok(false),
+        let Some(at) = self.stepping.remove(&thread) else { return Ok(false) };
+        if !self.is_left_alone() {
+            self.breakpoints.set(&self.memory, at, Place::Return)?;
         }
+        Ok(true)
     }
 
     /// An initializer is called: it returns to the address on its stack.
@@ -187,9 +187,13 @@ impl Debuggee {
         if let Some(dll) = self.record.dlls.get_mut(dll) {
             dll.initialized_us.get_or_insert(at_us);
         }
+        // What another thread had reached before may be told of later.
+        if self.is_left_alone() {
+            return;
+        }
         let Ok(returns_to) = self.memory.word(stack) else { return };
         let is_set = self.breakpoints.is_set(returns_to)
-            || self.stepping.is_some_and(|(_, at)| at == returns_to)
+            || self.stepping.values().any(|at| *at == returns_to)
             || self.breakpoints.set(&self.memory, returns_to, Place::Return).is_ok();
         if is_set {
             let stack = stack + size_of::<usize>();
@@ -216,11 +220,20 @@ impl Debuggee {
         !std::mem::replace(&mut self.loader32_stopped, true)
     }
 
+    /// Whether the program's entry point has been reached: no breakpoint may be set any more.
+    fn is_left_alone(&self) -> bool {
+        self.record.entry_us.is_some()
+    }
+
     /// The program's own code runs as it does without a debugger. Wine 8.0 could not handle the exceptions
     /// of a program that is told of one, and hands breakpoints to one only where the program is told of it.
     fn leave_alone(&mut self) -> io::Result<()> {
         self.breakpoints.take_all(&self.memory);
         self.running.clear();
+        // One that has stepped already is still told of.
+        for thread in self.stepping.keys().filter_map(|thread| self.threads.get(thread)) {
+            context::run(*thread)?;
+        }
         self.memory.hide_debugger()
     }
 }
@@ -234,4 +247,6 @@ enum Obstacle {
     Image(#[from] ImageProblem),
     #[error("only the x86-64 build of headstart can set breakpoints")]
     Build,
+    #[error("its header names no entry point, as those of some .NET programs do not")]
+    NoEntry,
 }
