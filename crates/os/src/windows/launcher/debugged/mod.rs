@@ -14,7 +14,6 @@ use super::child::Child;
 use super::job::Job;
 use super::prepared::Prepared;
 use super::ready::ReadyCondition;
-use super::schedule::Pinned;
 use super::waiting::{Deadline, Waited, deadline, wait};
 use super::{Configuration, LaunchSpec};
 use crate::windows::clock::Instant;
@@ -45,7 +44,7 @@ pub(super) fn launch(
         streams = condition.watched(streams);
     }
     let stdio = streams.inheritable()?;
-    let _pinned = configuration.cpu.and_then(Pinned::to);
+    // headstart itself stays on other CPUs: to the program's it would have to be switched at each stop.
     let deadline = deadline(spec.timeout);
     let mut child = Child::create(prepared, &stdio, &job, configuration, DEBUG_PROCESS)?;
     drop((stdio, streams));
