@@ -36,7 +36,7 @@ pub struct Arguments {
     )]
     #[cfg_attr(
         windows,
-        doc = "Number of launches under the debugger; the most typical one is shown"
+        doc = "Number of launches under the debugger; times are their medians where they go the same way"
     )]
     #[arg(short, long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
