@@ -7,6 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 pub mod cpuid;
 mod error;
+mod functions;
 mod launching;
 mod outcome;
 mod pattern;

@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub mod clock;
+mod debug;
 pub mod dll_search;
 pub mod host;
 pub mod interrupt;
@@ -10,6 +11,7 @@ pub mod library_loads;
 pub mod program;
 mod stream;
 mod system_file;
+pub mod trace;
 mod under_wine;
 
 use crate::LaunchError;

@@ -12,3 +12,11 @@ pub(super) fn function(file: &CStr, name: &CStr) -> Option<unsafe extern "system
         if module.is_null() { None } else { GetProcAddress(module, name.as_ptr().cast()) }
     }
 }
+
+/// How far behind the begin of a loaded DLL its function is; `None` where it does not have it.
+pub(super) fn place(file: &CStr, name: &CStr) -> Option<usize> {
+    let function = function(file, name)? as *const ();
+    // SAFETY: the text ends with NUL and outlives the call; the DLL has been found already.
+    let module = unsafe { GetModuleHandleA(file.as_ptr().cast()) };
+    function.addr().checked_sub(module.addr())
+}

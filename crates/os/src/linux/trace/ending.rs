@@ -13,7 +13,8 @@ impl Session<'_> {
         let running: Vec<u32> = running.map(|process| process.record.pid).collect();
         if let Some(recording) = &mut self.recording {
             let program = |pid: &u32| ptrace::proc_link(*pid as Tid, "exe").unwrap_or_default();
-            recording.note_left(&running.iter().map(program).collect::<Vec<_>>());
+            let left: Vec<String> = running.iter().map(program).collect();
+            recording.note_left(&left, "to record a daemon, start it in the foreground");
         }
         self.tasks.keys().chain(self.early.keys()).for_each(|&tid| ptrace::kill(tid));
         while let Some((tid, status)) = ptrace::wait_any()? {

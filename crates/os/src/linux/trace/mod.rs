@@ -27,10 +27,10 @@ mod steps;
 pub(in crate::linux) mod tracer;
 mod waits;
 
-pub use functions::{
-    FunctionRequest, RecordUntil, RecordedCall, RecordedFunctions, RecordedModule, SPARE_SIGNALS,
-    functions, functions_until_interrupt,
+pub use crate::functions::{
+    FunctionRequest, RecordUntil, RecordedCall, RecordedFunctions, RecordedModule,
 };
+pub use functions::{SPARE_SIGNALS, functions, functions_until_interrupt};
 pub use maps::FileMapping;
 pub use permitted::permitted;
 pub use waits::{RecordedWait, WaitStack, accounted};

@@ -5,6 +5,7 @@
 //! the time meanwhile.
 
 use super::permitted;
+use crate::functions::Over;
 use crate::linux::error::LaunchError;
 use crate::linux::launcher::ReadyCondition;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
@@ -12,7 +13,6 @@ use crate::linux::{host, interrupt};
 use model::Ending;
 use rustix::process::{Signal, pidfd_send_signal};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,23 +31,6 @@ pub(in crate::linux) struct Limits {
     pub timeout: Duration,
     /// and this much later SIGKILL.
     pub grace: Duration,
-}
-
-/// Whether a launch is complete before its end: set by its session, or where it is watched from
-/// outside.
-#[derive(Clone, Debug, Default)]
-pub(in crate::linux) struct Over(Arc<AtomicBool>);
-
-impl Over {
-    /// The launch is complete.
-    pub(in crate::linux) fn set(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    /// Whether it is.
-    pub(in crate::linux) fn is_over(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
 }
 
 /// What becomes of a launch when the user wants to stop.

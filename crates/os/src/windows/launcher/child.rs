@@ -17,14 +17,14 @@ use windows_sys::Win32::System::Threading::{
 };
 
 /// A process of a job.
-pub(super) struct Child {
+pub(in crate::windows) struct Child {
     process: OwnedHandle,
     thread: OwnedHandle,
-    pub(super) pid: u32,
+    pub(in crate::windows) pid: u32,
     /// Before the call of CreateProcess.
-    pub(super) started: Instant,
+    pub(in crate::windows) started: Instant,
     /// When its first thread was let go, in microseconds.
-    pub(super) created_us: f64,
+    pub(in crate::windows) created_us: f64,
 }
 
 impl Child {
@@ -33,7 +33,7 @@ impl Child {
     ///
     /// # Errors
     /// The program cannot be started.
-    pub(super) fn create(
+    pub(in crate::windows) fn create(
         prepared: &Prepared,
         stdio: &[OwnedHandle; 3],
         job: &Job,
@@ -100,7 +100,7 @@ impl Child {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn resume(&mut self) -> Result<(), LaunchError> {
+    pub(in crate::windows) fn resume(&mut self) -> Result<(), LaunchError> {
         self.created_us = Instant::now().us_since(self.started);
         // SAFETY: the handle is the thread's.
         match unsafe { ResumeThread(self.thread.as_raw_handle()) } {
@@ -112,12 +112,12 @@ impl Child {
     }
 
     /// Its handle, as long as this lives; it is set when the process has ended.
-    pub(super) fn process(&self) -> HANDLE {
+    pub(in crate::windows) fn process(&self) -> HANDLE {
         self.process.as_raw_handle()
     }
 
     /// Microseconds since before it was created.
-    pub(super) fn now_us(&self) -> f64 {
+    pub(in crate::windows) fn now_us(&self) -> f64 {
         Instant::now().us_since(self.started)
     }
 
@@ -125,7 +125,7 @@ impl Child {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn ending(&self) -> Result<Ending, LaunchError> {
+    pub(in crate::windows) fn ending(&self) -> Result<Ending, LaunchError> {
         let mut code = 0;
         // SAFETY: the handle is the process's, and `code` outlives the call.
         match unsafe { GetExitCodeProcess(self.process(), &mut code) } {
@@ -138,7 +138,7 @@ impl Child {
     }
 
     /// The record of its launch.
-    pub(super) fn record(&self, launch: Launch) -> LaunchRecord {
+    pub(in crate::windows) fn record(&self, launch: Launch) -> LaunchRecord {
         LaunchRecord { pid: self.pid, ticks: self.started.ticks(), launch }
     }
 }

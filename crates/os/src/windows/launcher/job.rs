@@ -23,14 +23,14 @@ const MOST_LISTED: usize = 1024;
 const HEAD: usize = 2 * size_of::<u32>() / size_of::<usize>();
 
 /// A job, whose processes are ended with this value, or with the process that holds it.
-pub(super) struct Job(OwnedHandle);
+pub(in crate::windows) struct Job(OwnedHandle);
 
 impl Job {
     /// An empty one.
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn new() -> Result<Job, LaunchError> {
+    pub(in crate::windows) fn new() -> Result<Job, LaunchError> {
         let failed = || LaunchError::system("creating a job object", "close other programs");
         // SAFETY: the job has no name and the usual access; the handle is new and nobody else's.
         let job = unsafe {
@@ -52,17 +52,17 @@ impl Job {
     }
 
     /// Its handle, as long as this lives.
-    pub(super) fn raw(&self) -> HANDLE {
+    pub(in crate::windows) fn raw(&self) -> HANDLE {
         self.0.as_raw_handle()
     }
 
     /// Whether a process of it runs.
-    pub(super) fn has_processes(&self) -> bool {
+    pub(in crate::windows) fn has_processes(&self) -> bool {
         !self.processes().is_empty()
     }
 
     /// Whether one runs beside the process `pid`.
-    pub(super) fn has_others(&self, pid: u32) -> bool {
+    pub(in crate::windows) fn has_others(&self, pid: u32) -> bool {
         self.processes().iter().any(|&other| other != pid as usize)
     }
 
@@ -71,7 +71,7 @@ impl Job {
     ///
     /// # Errors
     /// They cannot be ended.
-    pub(super) fn end_everything(&self, pid: u32) -> Result<u32, LaunchError> {
+    pub(in crate::windows) fn end_everything(&self, pid: u32) -> Result<u32, LaunchError> {
         let others = self.processes().iter().filter(|&&other| other != pid as usize).count() as u32;
         let asked = Instant::now();
         while !self.terminate() || self.has_processes() {
@@ -88,13 +88,13 @@ impl Job {
     }
 
     /// Asks the system to end all of its processes; whether that is accepted.
-    pub(super) fn terminate(&self) -> bool {
+    pub(in crate::windows) fn terminate(&self) -> bool {
         // SAFETY: the handle is a job's.
         unsafe { TerminateJobObject(self.raw(), 1) != 0 }
     }
 
     /// What its processes have used, those that have ended included.
-    pub(super) fn accounts(&self) -> Option<JOBOBJECT_BASIC_ACCOUNTING_INFORMATION> {
+    pub(in crate::windows) fn accounts(&self) -> Option<JOBOBJECT_BASIC_ACCOUNTING_INFORMATION> {
         let mut accounts = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION::default();
         let bytes = size_of_val(&accounts) as u32;
         let into = ptr::from_mut(&mut accounts).cast();

@@ -17,16 +17,16 @@ const SIZE_OF_IMAGE: usize = 4 + 20 + 56;
 const HEAD: usize = 1024;
 
 /// The part of a header that launches need.
-pub(super) struct LoadedImage {
+pub(in crate::windows) struct LoadedImage {
     /// Address of the first instruction of a program, or of a DLL's entry point.
-    pub(super) entry: Option<usize>,
+    pub(in crate::windows) entry: Option<usize>,
     /// Bytes of address space.
-    pub(super) bytes: usize,
+    pub(in crate::windows) bytes: usize,
 }
 
 /// Why an image's header does not say what is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ImageProblem {
+pub(in crate::windows) enum ImageProblem {
     #[error("its image has no PE header")]
     NoHeader,
     #[error("it is not an x86-64 program")]
@@ -37,7 +37,7 @@ pub(super) enum ImageProblem {
 ///
 /// # Errors
 /// The memory cannot be read. The inner error says what is wrong with the image.
-pub(super) fn read(
+pub(in crate::windows) fn read(
     memory: &ChildMemory,
     base: usize,
 ) -> io::Result<Result<LoadedImage, ImageProblem>> {

@@ -22,13 +22,13 @@ const DIRECTORY: usize = 0x38;
 const COMMAND_LINE: usize = 0x70;
 
 /// The memory of a process.
-pub(super) struct ChildMemory {
+pub(in crate::windows) struct ChildMemory {
     process: HANDLE,
 }
 
 impl ChildMemory {
     /// Of a process whose handle is open as long as this is used.
-    pub(super) fn new(process: HANDLE) -> ChildMemory {
+    pub(in crate::windows) fn new(process: HANDLE) -> ChildMemory {
         ChildMemory { process }
     }
 
@@ -36,7 +36,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn image_base(&self) -> io::Result<usize> {
+    pub(in crate::windows) fn image_base(&self) -> io::Result<usize> {
         self.word(self.environment_block()? + IMAGE_BASE)
     }
 
@@ -44,7 +44,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn command_line(&self) -> io::Result<String> {
+    pub(in crate::windows) fn command_line(&self) -> io::Result<String> {
         self.parameter(COMMAND_LINE)
     }
 
@@ -52,7 +52,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn directory(&self) -> io::Result<String> {
+    pub(in crate::windows) fn directory(&self) -> io::Result<String> {
         self.parameter(DIRECTORY)
     }
 
@@ -72,7 +72,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn hide_debugger(&self) -> io::Result<()> {
+    pub(in crate::windows) fn hide_debugger(&self) -> io::Result<()> {
         self.patch(self.environment_block()? + BEING_DEBUGGED, 0)
     }
 
@@ -98,7 +98,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// There is no such memory.
-    pub(super) fn word(&self, at: usize) -> io::Result<usize> {
+    pub(in crate::windows) fn word(&self, at: usize) -> io::Result<usize> {
         let mut word = [0; size_of::<usize>()];
         self.read(at, &mut word)?;
         Ok(usize::from_le_bytes(word))
@@ -108,7 +108,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// There is no such memory.
-    pub(super) fn read(&self, at: usize, into: &mut [u8]) -> io::Result<()> {
+    pub(in crate::windows) fn read(&self, at: usize, into: &mut [u8]) -> io::Result<()> {
         let mut count = 0;
         let (from, bytes) = (ptr::without_provenance(at), into.as_mut_ptr().cast());
         // SAFETY: only memory of `into` is written to.
@@ -119,7 +119,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// There is no such memory, or it may not be changed.
-    pub(super) fn write_code(&self, at: usize, code: &[u8]) -> io::Result<()> {
+    pub(in crate::windows) fn write_code(&self, at: usize, code: &[u8]) -> io::Result<()> {
         let (to, length) = (ptr::without_provenance(at), code.len());
         let (mut before, mut count) = (0, 0);
         // SAFETY: only memory of the other process is changed, which does not run.
@@ -133,23 +133,26 @@ impl ChildMemory {
         }
     }
 
-    /// Writes one byte as a debugger does, for which the system lifts the protection of code itself.
+    /// [`ChildMemory::write_as_debugger`] of one byte.
     ///
     /// # Errors
     /// There is no such memory, or it may not be changed.
-    pub(super) fn patch(&self, at: usize, byte: u8) -> io::Result<()> {
-        let to = ptr::without_provenance(at);
+    pub(in crate::windows) fn patch(&self, at: usize, byte: u8) -> io::Result<()> {
+        self.write_as_debugger(at, &[byte])
+    }
+
+    /// Writes as a debugger does, for which the system lifts the protection of code itself.
+    ///
+    /// # Errors
+    /// There is no such memory, or it may not be changed.
+    pub(in crate::windows) fn write_as_debugger(&self, at: usize, bytes: &[u8]) -> io::Result<()> {
+        let (to, length) = (ptr::without_provenance(at), bytes.len());
         let mut count = 0;
         // SAFETY: only memory of the other process is changed, which does not run.
         unsafe {
-            checked(WriteProcessMemory(
-                self.process,
-                to,
-                ptr::from_ref(&byte).cast(),
-                1,
-                &mut count,
-            ))?;
-            checked(FlushInstructionCache(self.process, to, 1))
+            let from = bytes.as_ptr().cast();
+            checked(WriteProcessMemory(self.process, to, from, length, &mut count))?;
+            checked(FlushInstructionCache(self.process, to, length))
         }
     }
 
@@ -157,7 +160,7 @@ impl ChildMemory {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn give(&self, handle: HANDLE) -> io::Result<usize> {
+    pub(in crate::windows) fn give(&self, handle: HANDLE) -> io::Result<usize> {
         let mut given = ptr::null_mut();
         // SAFETY: both processes and the handle are open, and `given` outlives the call.
         checked(unsafe {

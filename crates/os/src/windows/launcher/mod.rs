@@ -5,22 +5,22 @@
 //! headstart's last handle of it, however headstart ends.
 
 mod attributes;
-mod child;
+pub(super) mod child;
 mod command_line;
 mod debugged;
 mod entry;
 mod environment;
 mod exit;
 mod heard;
-mod job;
-mod loaded_image;
-mod memory;
-mod prepared;
-mod ready;
+pub(super) mod job;
+pub(super) mod loaded_image;
+pub(super) mod memory;
+pub(super) mod prepared;
+pub(super) mod ready;
 mod refused;
 mod schedule;
 mod usage;
-mod waiting;
+pub(super) mod waiting;
 
 #[cfg(test)]
 mod tests;

@@ -10,21 +10,21 @@ use std::os::windows::io::OwnedHandle;
 use std::path::PathBuf;
 
 /// A command, made ready once.
-pub(super) struct Prepared {
-    pub(super) program: PathBuf,
-    pub(super) directory: Option<PathBuf>,
+pub(in crate::windows) struct Prepared {
+    pub(in crate::windows) program: PathBuf,
+    pub(in crate::windows) directory: Option<PathBuf>,
     /// The file, then the texts of the same names in UTF-16, which end with NUL.
-    pub(super) file: Vec<u16>,
-    pub(super) command_line: Vec<u16>,
-    pub(super) environment: Vec<u16>,
-    pub(super) directory_name: Option<Vec<u16>>,
-    pub(super) streams: Stdio,
+    pub(in crate::windows) file: Vec<u16>,
+    pub(in crate::windows) command_line: Vec<u16>,
+    pub(in crate::windows) environment: Vec<u16>,
+    pub(in crate::windows) directory_name: Option<Vec<u16>>,
+    pub(in crate::windows) streams: Stdio,
     /// Handles of the streams for the program.
-    pub(super) stdio: [OwnedHandle; 3],
+    pub(in crate::windows) stdio: [OwnedHandle; 3],
 }
 
 impl Prepared {
-    pub(super) fn new(
+    pub(in crate::windows) fn new(
         command: &Command,
         stdio: &Stdio,
         extra: &[(&str, &str)],

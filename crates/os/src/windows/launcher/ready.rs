@@ -10,7 +10,7 @@ use super::prepared::Prepared;
 use super::waiting::{Deadline, Waited, deadline, wait};
 use super::{Configuration, LaunchRecord, LaunchSpec, usage};
 use crate::windows::{LaunchError, interrupt};
-pub(super) use condition::ReadyCondition;
+pub(in crate::windows) use condition::ReadyCondition;
 use model::Ending;
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,11 @@ const PROBE_INTERVAL: Duration = Duration::from_micros(100);
 /// How often is looked whether what a program has left still runs.
 const LOOK_UP: Duration = Duration::from_millis(20);
 /// How long the last words of a program may take from the pipe to here.
-pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(in crate::windows) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Launches, and waits until the program is ready. The caller's thread is on other CPUs than the
 /// program's.
-pub(super) fn until_ready(
+pub(in crate::windows) fn until_ready(
     prepared: &Prepared,
     spec: &LaunchSpec,
     configuration: Configuration,

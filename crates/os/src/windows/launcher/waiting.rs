@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 /// What a wait ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waited {
+pub(in crate::windows) enum Waited {
     /// The handle of this place was set, the first of those that were.
     For(usize),
     /// The time is over.
@@ -20,10 +20,10 @@ pub(super) enum Waited {
 }
 
 /// When the time of a launch is over; `None` where that is further away than clocks reach.
-pub(super) type Deadline = Option<Instant>;
+pub(in crate::windows) type Deadline = Option<Instant>;
 
 /// The deadline of a launch that begins now.
-pub(super) fn deadline(timeout: Duration) -> Deadline {
+pub(in crate::windows) fn deadline(timeout: Duration) -> Deadline {
     Instant::now().checked_add(timeout)
 }
 
@@ -31,7 +31,10 @@ pub(super) fn deadline(timeout: Duration) -> Deadline {
 ///
 /// # Errors
 /// The user wants to stop, or the handles cannot be waited for.
-pub(super) fn wait(handles: &[HANDLE], deadline: Deadline) -> Result<Waited, LaunchError> {
+pub(in crate::windows) fn wait(
+    handles: &[HANDLE],
+    deadline: Deadline,
+) -> Result<Waited, LaunchError> {
     let mut all = handles.to_vec();
     all.extend(interrupt::event());
     loop {

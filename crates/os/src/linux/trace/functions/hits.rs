@@ -81,11 +81,7 @@ impl Session<'_> {
         let Some(recording) = &mut self.recording else { return };
         recording.foreign_breakpoint = true;
         if !is_watched {
-            recording.note(format!(
-                "'{program}' executed a breakpoint instruction outside of the recorded modules: it \
-                 is the program's own, or it copied a function with the recorder's breakpoint in it \
-                 and behaves differently than usual"
-            ));
+            recording.note_foreign_breakpoint(&program);
         }
     }
 
@@ -130,9 +126,7 @@ impl Session<'_> {
             return;
         }
         if let Some(recording) = &mut self.recording {
-            let note = "threads called functions while calls of other threads were counted: counts of \
-                        programs with several threads are lower bounds";
-            recording.note(note.to_owned());
+            recording.note_uncounted();
         }
     }
 }

@@ -1,13 +1,14 @@
 //! New code in a process: a program that it executes, a library that it maps.
 
-use crate::linux::trace::functions::{FunctionRecording, RecordedFunctions, watch};
+use crate::functions::{RecordedFunctions, Recording, pe_function};
+use crate::linux::trace::functions::watch;
 use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::session::Session;
 use crate::linux::trace::{arch, images, start};
 use crate::linux::{LaunchError, program};
-use image::{FunctionStarts, TableFunction};
-use model::{Ending, FileOffset, Format, MappedVa, ModuleId, Rva, Va, text};
+use image::FunctionStarts;
+use model::{Ending, FileOffset, Format, MappedVa, ModuleId, Rva, text};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -39,9 +40,9 @@ impl Session<'_> {
         let Some(mut recording) = self.recording.take() else {
             return Err(LaunchError::LauncherGone);
         };
-        recording.note_missing_function();
+        recording.note_missing_function("write the name as 'nm FILE' does");
         recording.note_own_end(ending);
-        let FunctionRecording { modules, programs, calls, notes, planted, .. } = recording;
+        let Recording { modules, programs, calls, notes, planted, .. } = recording.into_found();
         let ready = false;
         let functions = RecordedFunctions {
             modules,
@@ -144,14 +145,7 @@ impl Session<'_> {
             return self.on_image_mapped(tid, mapping, functions, file);
         }
         let Some(mapped_at) = watch::base(&functions, mapping) else { return Ok(0) };
-        if hides_functions(&functions) {
-            recording.note(format!(
-                "'{}': its calls are unavailable: no function starts are known, as it has neither \
-                 symbols of functions nor an unwind table; if it has functions of its own, trace a \
-                 build that is not stripped",
-                mapping.path
-            ));
-        }
+        recording.note_hidden_functions(&mapping.path, &functions);
         let module = recording.module(&mapping.path, &functions, mapped_at);
         self.end_with_function(module, &functions, file);
         let code = File::open(file)?;
@@ -174,21 +168,12 @@ impl Session<'_> {
 
     /// Where the function is that the launch is complete with, if `file` has it.
     pub fn last_function(&self, functions: &FunctionStarts, file: &str) -> Option<Rva> {
-        let name = text::name(self.recording.as_ref()?.last_function()?);
-        let address = match functions.format {
-            Format::Elf => elf_function(Path::new(file), name.as_encoded_bytes()),
-            Format::Pe => pe_function(Path::new(file), &name.to_string_lossy()),
-        };
-        let rva = address?.since(functions.preferred_base)?;
-        u32::try_from(rva).ok().map(Rva)
+        let name = self.recording.as_ref()?.last_function()?;
+        match functions.format {
+            Format::Elf => elf_function(functions, Path::new(file), name),
+            Format::Pe => pe_function(functions, file, name),
+        }
     }
-}
-
-/// Whether no function is known of a file that has more code than the C library's start files.
-fn hides_functions(functions: &FunctionStarts) -> bool {
-    const START_FILES_BYTES: u64 = 512;
-    let code: u64 = functions.code.iter().map(|part| part.bytes).sum();
-    code > START_FILES_BYTES && functions.starts.iter().all(|start| *start == functions.entry)
 }
 
 /// The name that a program was started by, where its file is hidden.
@@ -217,16 +202,11 @@ fn unprivileged(tid: Tid, path: &str, is_narrow: bool) -> Option<String> {
     ))
 }
 
-/// Where a symbol is, before relocation.
-fn elf_function(file: &Path, name: &[u8]) -> Option<Va> {
+/// Where a symbol is.
+fn elf_function(functions: &FunctionStarts, file: &Path, name: &str) -> Option<Rva> {
+    let name = text::name(name);
     let image = image::elf::Loadable::open(file).ok()?;
     let mut symbols = image.symbols().map(|(_, symbol)| symbol).chain(image.static_symbols());
-    symbols.find(|symbol| symbol.defined && symbol.name == name).map(|symbol| symbol.value)
-}
-
-/// Where a function is, before relocation.
-fn pe_function(file: &Path, name: &str) -> Option<Va> {
-    let table = image::function_table(file).ok()?;
-    let named = |function: &&TableFunction| function.names.iter().any(|known| known == name);
-    table.functions.iter().find(named).map(|function| function.address)
+    let named = symbols.find(|symbol| symbol.defined && symbol.name == name.as_encoded_bytes())?;
+    u32::try_from(named.value.since(functions.preferred_base)?).ok().map(Rva)
 }

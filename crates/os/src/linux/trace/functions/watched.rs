@@ -1,15 +1,12 @@
 //! A mapping of code whose functions are watched.
 
+use crate::functions::{Bits, runs};
 use crate::linux::trace::arch;
 use crate::linux::trace::maps::FileMapping;
 use image::FunctionStarts;
 use model::{MappedVa, ModuleId, Rva};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Code that is read and written at once.
-const CHUNK_BYTES: u64 = 256 * 1024;
-const PAGE_BYTES: u64 = 4096;
 
 /// A mapping of code that is watched.
 #[derive(Clone)]
@@ -151,43 +148,6 @@ impl Watched {
 
     /// The starts in runs, by index: those in neighboring pages, which are planted together.
     pub fn runs(&self) -> Vec<Range<usize>> {
-        let mut runs = Vec::new();
-        let mut next = 0;
-        while next < self.starts.len() {
-            let starts = next..self.run_end(next);
-            next = starts.end;
-            runs.push(starts);
-        }
-        runs
-    }
-
-    /// The index behind those of a run that begins at `first`: pages without a gap, not too many.
-    fn run_end(&self, first: usize) -> usize {
-        let page = |index: usize| self.address(index).0 / PAGE_BYTES;
-        let most = page(first) + CHUNK_BYTES / PAGE_BYTES;
-        let mut end = first + 1;
-        while end < self.starts.len() && page(end) <= page(end - 1) + 1 && page(end) < most {
-            end += 1;
-        }
-        end
-    }
-}
-
-/// A set of small numbers.
-#[derive(Clone)]
-pub struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(length: usize) -> Bits {
-        Bits(vec![0; length.div_ceil(64)])
-    }
-
-    pub fn get(&self, index: usize) -> bool {
-        self.0[index / 64] >> (index % 64) & 1 == 1
-    }
-
-    pub fn set(&mut self, index: usize, on: bool) {
-        let (word, bit) = (&mut self.0[index / 64], 1 << (index % 64));
-        if on { *word |= bit } else { *word &= !bit }
+        runs(&self.functions.starts[self.starts.clone()])
     }
 }

@@ -1,6 +1,6 @@
 //! The breakpoints in a process.
 
-use super::context::BREAKPOINT;
+use crate::windows::debug::context::BREAKPOINT;
 use crate::windows::launcher::memory::ChildMemory;
 use std::io;
 

@@ -1,7 +1,8 @@
 //! A process of a debugged launch: what is recorded of it, and where it is stopped for that.
 
 use super::breakpoints::{Breakpoints, Place};
-use super::context::{self, Step};
+use crate::windows::debug::context::{self, Step};
+use crate::windows::debug::{names, wine_exceptions};
 use crate::windows::launcher::loaded_image::{self, ImageProblem};
 use crate::windows::launcher::memory::ChildMemory;
 use model::{DebuggedDll, DebuggedProcess};
@@ -23,8 +24,8 @@ pub(super) struct Debuggee {
     /// Threads that execute the one instruction at the place of a breakpoint, which is set again then.
     stepping: HashMap<u32, usize>,
     /// The program's file, and those of the DLLs, in their order. Their paths are looked up when the launch is over.
-    pub(super) file: Option<File>,
-    pub(super) dll_files: Vec<Option<File>>,
+    file: Option<File>,
+    dll_files: Vec<Option<File>>,
     /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
     loader: Range<usize>,
     /// The loader has stopped, and that of 32-bit programs, which runs above it.
@@ -102,7 +103,19 @@ impl Debuggee {
             && place == 0
         {
             self.loader = base..base + bytes;
+            // Where that fails, exceptions before the entry point end the program under Wine.
+            let _ = wine_exceptions::mend(&self.memory, base);
         }
+    }
+
+    /// What was recorded, with the paths of all files.
+    pub(super) fn into_record(self) -> DebuggedProcess {
+        let mut record = self.record;
+        record.path = names::path(self.file.as_ref());
+        for (dll, file) in record.dlls.iter_mut().zip(&self.dll_files) {
+            dll.path = names::path(file.as_ref());
+        }
+        record
     }
 
     /// A DLL is about to be unmapped.

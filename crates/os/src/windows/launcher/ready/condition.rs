@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What "ready" means, with what is needed to see it.
-pub(in crate::windows::launcher) enum ReadyCondition {
+pub(in crate::windows) enum ReadyCondition {
     Output(WatchedOutput),
     Port(u16),
     File(String),
@@ -24,7 +24,7 @@ impl ReadyCondition {
     ///
     /// # Errors
     /// The condition holds already or cannot be watched.
-    pub(in crate::windows::launcher) fn new(until: &Until) -> Result<Option<Self>, LaunchError> {
+    pub(in crate::windows) fn new(until: &Until) -> Result<Option<Self>, LaunchError> {
         let condition = match until {
             Until::Output(text) => {
                 let pattern = pattern(text).map_err(|error| {
@@ -57,7 +57,7 @@ impl ReadyCondition {
 
     /// The streams with which the program is launched, once: its output goes here where it is what
     /// is looked at.
-    pub(in crate::windows::launcher) fn watched(&mut self, stdio: Stdio) -> Stdio {
+    pub(in crate::windows) fn watched(&mut self, stdio: Stdio) -> Stdio {
         match self {
             ReadyCondition::Output(output) => output.watched(stdio),
             _ => stdio,
@@ -65,12 +65,12 @@ impl ReadyCondition {
     }
 
     /// Whether it is told, so that there is nothing to look for again and again.
-    pub(in crate::windows::launcher) fn is_output(&self) -> bool {
+    pub(in crate::windows) fn is_output(&self) -> bool {
         matches!(self, ReadyCondition::Output(_))
     }
 
     /// An event that is set when the output matches, where that is waited for.
-    pub(in crate::windows::launcher) fn matched(&self) -> Option<RawHandle> {
+    pub(in crate::windows) fn matched(&self) -> Option<RawHandle> {
         match self {
             ReadyCondition::Output(output) => Some(output.matched()),
             _ => None,
@@ -78,14 +78,14 @@ impl ReadyCondition {
     }
 
     /// Waits for what is still in the pipe.
-    pub(in crate::windows::launcher) fn hear_out(&mut self, most: Duration) {
+    pub(in crate::windows) fn hear_out(&mut self, most: Duration) {
         if let ReadyCondition::Output(output) = self {
             output.hear_out(most);
         }
     }
 
     /// When the program was ready, in microseconds of its launch, if it is.
-    pub(in crate::windows::launcher) fn ready_us(&self, child: &Child) -> Option<f64> {
+    pub(in crate::windows) fn ready_us(&self, child: &Child) -> Option<f64> {
         match self {
             ReadyCondition::Output(output) => {
                 output.matched_at().map(|at| at.us_since(child.started))

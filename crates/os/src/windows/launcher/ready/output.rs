@@ -16,7 +16,7 @@ use windows_sys::Win32::System::Threading::SetEvent;
 const WINDOW_BYTES: usize = 1 << 20;
 
 /// The output of a program, which is matched as it comes.
-pub(in crate::windows::launcher) struct WatchedOutput {
+pub(in crate::windows) struct WatchedOutput {
     write_end: Option<Stream>,
     found: Arc<Found>,
     /// Ends when everybody has closed the pipe.

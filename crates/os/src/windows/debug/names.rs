@@ -1,9 +1,7 @@
 //! Names of the processes and files of a debugged launch.
 
 use super::context::IS_HERE;
-use super::debuggee::Debuggee;
 use crate::windows::launcher::memory::ChildMemory;
-use model::DebuggedProcess;
 use std::fs::File;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::AsRawHandle;
@@ -17,17 +15,8 @@ use windows_sys::Win32::System::Threading::PROCESS_BASIC_INFORMATION;
 /// Stands for the path of a file that no longer has one.
 const UNNAMED: &str = "(a file without a name)";
 
-/// The record of a process, with the paths of its files.
-pub(super) fn with_paths(debuggee: Debuggee) -> DebuggedProcess {
-    let mut record = debuggee.record;
-    record.path = path(debuggee.file.as_ref());
-    for (dll, file) in record.dlls.iter_mut().zip(&debuggee.dll_files) {
-        dll.path = path(file.as_ref());
-    }
-    record
-}
-
-fn path(file: Option<&File>) -> String {
+/// The path of a file, as people write it.
+pub(in crate::windows) fn path(file: Option<&File>) -> String {
     let found = file.and_then(final_path).map(files::without_prefix);
     found.map_or_else(|| UNNAMED.to_owned(), model::text::text)
 }
@@ -53,7 +42,7 @@ fn final_path(file: &File) -> Option<PathBuf> {
 }
 
 /// The process that created a process.
-pub(super) fn parent(process: HANDLE) -> Option<u32> {
+pub(in crate::windows) fn parent(process: HANDLE) -> Option<u32> {
     let mut information = PROCESS_BASIC_INFORMATION::default();
     let bytes = size_of_val(&information) as u32;
     let into = ptr::from_mut(&mut information).cast();
@@ -65,13 +54,13 @@ pub(super) fn parent(process: HANDLE) -> Option<u32> {
 }
 
 /// The working folder of a process that begins; none where it cannot be read.
-pub(super) fn directory(process: HANDLE) -> Option<String> {
+pub(in crate::windows) fn directory(process: HANDLE) -> Option<String> {
     // The places in the process are those of 64 bits.
     IS_HERE.then(|| ChildMemory::new(process).directory().ok())?
 }
 
 /// The words of a process's command line; none where they cannot be read.
-pub(super) fn arguments(process: HANDLE) -> Vec<String> {
+pub(in crate::windows) fn arguments(process: HANDLE) -> Vec<String> {
     let line = IS_HERE.then(|| ChildMemory::new(process).command_line().ok()).flatten();
     let Some(line) = line else { return Vec::new() };
     match model::words(&line) {

@@ -8,10 +8,10 @@ use windows_sys::Win32::System::Diagnostics::Debug::{
 };
 
 /// Whether headstart can set breakpoints in programs for this build's processor.
-pub(super) const IS_HERE: bool = cfg!(target_arch = "x86_64");
+pub(in crate::windows) const IS_HERE: bool = cfg!(target_arch = "x86_64");
 
 /// `int3`.
-pub(super) const BREAKPOINT: u8 = 0xcc;
+pub(in crate::windows) const BREAKPOINT: u8 = 0xcc;
 
 /// Of the flags register: an exception behind the next instruction.
 #[cfg(target_arch = "x86_64")]
@@ -19,7 +19,7 @@ const TRAP: u32 = 0x100;
 
 /// How a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::windows) enum Step {
     /// As it would.
     Run,
     /// For one instruction, behind which it raises an exception.
@@ -31,7 +31,7 @@ pub(super) enum Step {
 /// # Errors
 /// What the system says.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn go_on_at(thread: HANDLE, at: usize, step: Step) -> io::Result<usize> {
+pub(in crate::windows) fn go_on_at(thread: HANDLE, at: usize, step: Step) -> io::Result<usize> {
     change(thread, |context| {
         context.Rip = at as u64;
         context.EFlags |= if step == Step::One { TRAP } else { 0 };
@@ -43,8 +43,19 @@ pub(super) fn go_on_at(thread: HANDLE, at: usize, step: Step) -> io::Result<usiz
 /// # Errors
 /// What the system says.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn run(thread: HANDLE) -> io::Result<()> {
+pub(in crate::windows) fn run(thread: HANDLE) -> io::Result<()> {
     change(thread, |context| context.EFlags &= !TRAP).map(drop)
+}
+
+/// Where a stopped thread goes on.
+///
+/// # Errors
+/// What the system says.
+#[cfg(target_arch = "x86_64")]
+pub(in crate::windows) fn instruction_pointer(thread: HANDLE) -> io::Result<usize> {
+    let mut at = 0;
+    change(thread, |context| at = context.Rip as usize)?;
+    Ok(at)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -67,12 +78,18 @@ fn change(thread: HANDLE, change: impl FnOnce(&mut CONTEXT)) -> io::Result<usize
 
 /// Never called: no breakpoint is set.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn run(_thread: HANDLE) -> io::Result<()> {
+pub(in crate::windows) fn instruction_pointer(_thread: HANDLE) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Never called: no breakpoint is set.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn go_on_at(_thread: HANDLE, _at: usize, _step: Step) -> io::Result<usize> {
+pub(in crate::windows) fn run(_thread: HANDLE) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Never called: no breakpoint is set.
+#[cfg(not(target_arch = "x86_64"))]
+pub(in crate::windows) fn go_on_at(_thread: HANDLE, _at: usize, _step: Step) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -16,14 +16,14 @@ use windows_sys::Win32::System::Diagnostics::Debug::{
 };
 
 /// An event. Its process stays stopped until [`proceed`] is called.
-pub(super) struct Event {
-    pub(super) pid: u32,
-    pub(super) thread: u32,
-    pub(super) kind: EventKind,
+pub(in crate::windows) struct Event {
+    pub(in crate::windows) pid: u32,
+    pub(in crate::windows) thread: u32,
+    pub(in crate::windows) kind: EventKind,
 }
 
 /// What has happened. The system closes the handles of processes and threads when these are gone.
-pub(super) enum EventKind {
+pub(in crate::windows) enum EventKind {
     /// A process begins.
     Begun { process: HANDLE, thread: HANDLE, base: usize, file: Option<File> },
     /// A thread begins.
@@ -52,7 +52,7 @@ pub(super) enum EventKind {
 ///
 /// # Errors
 /// What the system says.
-pub(super) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
+pub(in crate::windows) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
     let mut event = MaybeUninit::<DEBUG_EVENT>::zeroed();
     // SAFETY: the event outlives the call; all of its parts may be zero.
     let event = unsafe {
@@ -118,7 +118,7 @@ unsafe fn owned(file: HANDLE) -> Option<File> {
 ///
 /// # Errors
 /// What the system says.
-pub(super) fn proceed(pid: u32, thread: u32, handled: bool) -> Result<(), LaunchError> {
+pub(in crate::windows) fn proceed(pid: u32, thread: u32, handled: bool) -> Result<(), LaunchError> {
     let status = if handled { DBG_CONTINUE } else { DBG_EXCEPTION_NOT_HANDLED };
     // SAFETY: no pointer is passed.
     match unsafe { ContinueDebugEvent(pid, thread, status) } {

@@ -1,0 +1,223 @@
+//! A process of a recorded launch: its breakpoints, and where its threads are with them.
+
+use super::watched::Watched;
+use crate::windows::debug::context::{self, BREAKPOINT, Step};
+use crate::windows::debug::wine_exceptions;
+use crate::windows::launcher::loaded_image::{self, ImageProblem};
+use crate::windows::launcher::memory::ChildMemory;
+use crate::windows::under_wine;
+use image::FunctionStarts;
+use model::{ModuleId, Rva};
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use windows_sys::Win32::Foundation::HANDLE;
+
+/// One process.
+pub(super) struct Process {
+    pub(super) pid: u32,
+    /// Index of the program that it executes.
+    pub(super) program: u32,
+    memory: ChildMemory,
+    /// Handles of its threads, by their ids.
+    pub(super) threads: HashMap<u32, HANDLE>,
+    watched: Vec<Watched>,
+    /// Threads that execute the one instruction at the place of a breakpoint, which is planted again then.
+    stepping: HashMap<u32, usize>,
+    /// Its program is not for x86-64.
+    pub(super) is_narrow: bool,
+    pub(super) has_ended: bool,
+    /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
+    loader: Option<Range<usize>>,
+    loader_stopped: bool,
+    loader32_stopped: bool,
+}
+
+/// A module that is to be watched.
+pub(super) struct NewModule {
+    pub(super) module: ModuleId,
+    pub(super) functions: Arc<FunctionStarts>,
+    pub(super) base: usize,
+}
+
+/// What a breakpoint means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// A function is called. Its breakpoint may just have been removed for another thread.
+    Function { module: ModuleId, rva: Rva, is_planted: bool },
+    /// The loader stops for debuggers.
+    Loader,
+    /// It is the program's own.
+    Own,
+}
+
+impl Process {
+    pub(super) fn new(pid: u32, program: u32, process: HANDLE, thread: (u32, HANDLE)) -> Process {
+        Process {
+            pid,
+            program,
+            memory: ChildMemory::new(process),
+            threads: HashMap::from([thread]),
+            watched: Vec::new(),
+            stepping: HashMap::new(),
+            is_narrow: false,
+            has_ended: false,
+            loader: None,
+            loader_stopped: false,
+            loader32_stopped: false,
+        }
+    }
+
+    /// Whether nothing of it is watched so far.
+    pub(super) fn is_new(&self) -> bool {
+        self.watched.is_empty()
+    }
+
+    /// A DLL was mapped at `base`. The first one is ntdll.
+    pub(super) fn loads(&mut self, base: usize) {
+        if self.loader.is_some() {
+            return;
+        }
+        let bytes = match loaded_image::read(&self.memory, base) {
+            Ok(Ok(image)) => image.bytes,
+            _ => 0,
+        };
+        self.loader = Some(base..base + bytes);
+        // Where that fails, exceptions of the program end it under Wine.
+        let _ = wine_exceptions::mend(&self.memory, base);
+    }
+
+    /// Plants a breakpoint at every function of a module; gives their number.
+    ///
+    /// # Errors
+    /// The module is not for x86-64, or the memory cannot be changed.
+    pub(super) fn watch(&mut self, new: NewModule) -> io::Result<usize> {
+        self.unloaded(new.base);
+        if let Err(problem) = loaded_image::read(&self.memory, new.base)? {
+            self.is_narrow = self.is_new() && problem == ImageProblem::Machine;
+            return Err(io::Error::other(problem));
+        }
+        let mut watched = Watched::new(new.module, new.functions, new.base);
+        let planted = watched.plant(&self.memory);
+        // Those that were planted before an error are known all the same.
+        self.watched.push(watched);
+        planted
+    }
+
+    /// The module at `base` is about to be unmapped.
+    pub(super) fn unloaded(&mut self, base: usize) {
+        self.watched.retain(|watched| watched.base != base);
+    }
+
+    /// A thread has ended.
+    pub(super) fn thread_ended(&mut self, thread: u32) {
+        self.threads.remove(&thread);
+        if let Some(at) = self.stepping.remove(&thread) {
+            // It was killed under the breakpoint of a function. Others may call that, and the process may be gone.
+            let _ = self.replant(at);
+        }
+    }
+
+    /// Whether a module that is watched has `at`.
+    pub(super) fn watches(&self, at: usize) -> bool {
+        self.watched.iter().any(|watched| watched.contains(at))
+    }
+
+    /// A thread has reached a breakpoint. If it is that of a function, the thread executes what is in its place next.
+    ///
+    /// # Errors
+    /// The instruction cannot be put back.
+    pub(super) fn reached(&mut self, at: usize, thread: u32) -> io::Result<Reached> {
+        let Some((place, index)) = self.place(at) else {
+            let is_loader = !self.loader_stopped
+                && self.loader.as_ref().is_some_and(|loader| loader.contains(&at));
+            self.loader_stopped |= is_loader;
+            return Ok(if is_loader { Reached::Loader } else { Reached::Own });
+        };
+        let watched = &mut self.watched[place];
+        let is_planted = watched.is_planted(index);
+        if is_planted {
+            watched.lift(&self.memory, index)?;
+        } else {
+            // Another thread was first, or the code has a breakpoint of its own there now.
+            let mut byte = [0];
+            self.memory.read(at, &mut byte)?;
+            if byte == [BREAKPOINT] {
+                return Ok(Reached::Own);
+            }
+        }
+        let (module, rva) = (watched.module, watched.rva(index));
+        context::go_on_at(self.thread(thread)?, at, Step::Run)?;
+        Ok(Reached::Function { module, rva, is_planted })
+    }
+
+    /// The thread, which is about to execute the instruction at `at`, stops behind it, so that the breakpoint there
+    /// can be planted again.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn step(&mut self, thread: u32, at: usize) -> io::Result<()> {
+        context::go_on_at(self.thread(thread)?, at, Step::One)?;
+        self.stepping.insert(thread, at);
+        Ok(())
+    }
+
+    /// A thread has executed one instruction; whether headstart wanted that. The breakpoint is planted again if
+    /// `counts`.
+    ///
+    /// # Errors
+    /// The breakpoint cannot be planted.
+    pub(super) fn stepped(&mut self, thread: u32, counts: bool) -> io::Result<bool> {
+        let Some(at) = self.stepping.remove(&thread) else { return Ok(false) };
+        let handle = self.thread(thread)?;
+        if context::instruction_pointer(handle)? == at {
+            // A string instruction stops after each repetition, and that is one call.
+            self.step(thread, at)?;
+        } else if counts {
+            self.replant(at)?;
+        }
+        Ok(true)
+    }
+
+    /// A thread has raised an exception, perhaps by the very instruction that it was to execute alone.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn raised(&mut self, thread: u32) -> io::Result<()> {
+        let Some(at) = self.stepping.remove(&thread) else { return Ok(()) };
+        context::run(self.thread(thread)?)?;
+        self.replant(at)
+    }
+
+    /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
+    pub(super) fn reached32(&mut self) -> bool {
+        !std::mem::replace(&mut self.loader32_stopped, true)
+    }
+
+    /// From now on the process is not told that it is debugged; not under Wine, which hands breakpoints to a debugger
+    /// only as long as it is.
+    pub(super) fn hide_debugger(&self) {
+        if under_wine::version().is_none() {
+            // A program that asks is told the truth then.
+            let _ = self.memory.hide_debugger();
+        }
+    }
+
+    fn replant(&mut self, at: usize) -> io::Result<()> {
+        match self.place(at) {
+            Some((place, index)) => self.watched[place].replant(&self.memory, index),
+            None => Ok(()),
+        }
+    }
+
+    /// The module and the function that begins at `at`, by index.
+    fn place(&self, at: usize) -> Option<(usize, usize)> {
+        let mut all = self.watched.iter().enumerate();
+        all.find_map(|(place, watched)| Some((place, watched.index(at)?)))
+    }
+
+    fn thread(&self, thread: u32) -> io::Result<HANDLE> {
+        self.threads.get(&thread).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
