@@ -16,7 +16,7 @@ const BUILT: &str = "x86_64-pc-windows-gnu";
 const CHECKED: [&str; 3] =
     ["x86_64-pc-windows-msvc", "i686-pc-windows-gnu", "aarch64-pc-windows-gnullvm"];
 /// Crates whose tests run on Windows: all that headstart.exe is made of.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "dlls",
     "explain",
     "files",
@@ -25,6 +25,7 @@ const CRATES: [&str; 14] = [
     "lab",
     "loader",
     "model",
+    "ordering",
     "os",
     "prefetch",
     "report",

@@ -5,12 +5,13 @@ mod launches;
 mod libraries;
 #[cfg(target_os = "linux")]
 mod linux;
+mod traces;
 
 pub use command::{FileError, Usage, WithCode};
-pub use launches::{PROGRAM_FAILED, TIMED_OUT, unkept, verb};
+pub use launches::{PROGRAM_FAILED, TIMED_OUT, unkept, until_words, verb};
 pub use libraries::unwritten;
 #[cfg(target_os = "linux")]
-pub use linux::{interrupted, until_words};
+pub use linux::interrupted;
 
 use crate::output;
 use dlls::rebase::DatabaseError;
@@ -71,6 +72,12 @@ const HEADSTART_FAILED: u8 = 8;
 /// 128 + SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;
 
+/// [`INTERRUPTED`] where the user wanted to stop.
+#[cfg(not(target_os = "linux"))]
+pub fn interrupted() -> Option<u8> {
+    os::interrupt::requested().then_some(INTERRUPTED)
+}
+
 /// An error of which is known what it means to whoever typed the command.
 trait Known: Error + 'static {
     /// The exit code.
@@ -109,7 +116,12 @@ fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known>
 
 /// The error as one that is known; any other is headstart's own failure.
 fn known(error: &anyhow::Error) -> Option<&dyn Known> {
-    KNOWN.iter().chain(launches::KNOWN).chain(OF_LINUX).find_map(|as_known| as_known(error))
+    KNOWN
+        .iter()
+        .chain(launches::KNOWN)
+        .chain(traces::KNOWN)
+        .chain(OF_LINUX)
+        .find_map(|as_known| as_known(error))
 }
 
 /// Prints the error and gives its exit code. A reader that has gone away is no error.

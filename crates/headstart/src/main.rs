@@ -17,7 +17,6 @@ mod progress;
 mod refusals;
 mod rewritten;
 mod rewritten_elf;
-#[cfg(target_os = "linux")]
 mod spared;
 mod verbs;
 

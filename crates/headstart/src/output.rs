@@ -6,10 +6,10 @@ mod linux;
 mod text;
 mod written;
 
-pub use launches::{left_in, say, say_ended, style_as};
+pub use launches::{left_in, print_aside, say, say_ended, style_as, style_aside};
 #[cfg(target_os = "linux")]
 pub use linux::*;
-pub use written::{is_named_pipe, may_be_written, write_file};
+pub use written::{is_named_pipe, may_be_written, may_be_written_beside, write_bytes, write_file};
 
 use crate::exit::FileError;
 use anyhow::Result;

@@ -1,33 +1,32 @@
 //! Files that no result replaces: those that a command reads.
 
-use std::fs::Metadata;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use files::Stamp;
+use model::text;
 use std::path::{Path, PathBuf};
 
 /// Whether `out` is one of these files, or in one of these folders, under whatever name.
 pub fn is_among<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> bool {
-    let Ok(there) = out.metadata() else { return false };
+    let Some(there) = Stamp::now(out) else { return false };
     let real = files::real_path(out).unwrap_or_else(|_| out.to_owned());
-    let same = |input: &Metadata| (input.dev(), input.ino()) == (there.dev(), there.ino());
-    inputs.into_iter().any(|input| match input.metadata() {
-        Ok(data) if data.is_dir() => files::real_path(input).is_ok_and(|it| real.starts_with(it)),
-        Ok(data) => there.is_file() && same(&data),
-        Err(_) => false,
+    inputs.into_iter().any(|input| match Stamp::now(input) {
+        Some(_) if input.is_dir() => files::real_path(input).is_ok_and(|it| real.starts_with(it)),
+        Some(stamp) => out.is_file() && stamp.identity == there.identity,
+        None => false,
     })
 }
 
 /// The files that a program's arguments may name: `FILE` and `--option=FILE`.
 pub fn named_by(arguments: &[impl AsRef<std::ffi::OsStr>]) -> Vec<PathBuf> {
-    let parts = |word: &[u8]| {
-        let value = word.iter().position(|&byte| byte == b'=').map(|at| at + 1);
-        [Some(0), value].into_iter().flatten().map(|at| word[at..].to_vec()).collect::<Vec<_>>()
+    let names = |word: String| {
+        let value = word.split_once('=').map(|(_, value)| text::name(value));
+        [Some(text::name(&word)), value]
     };
-    let words = arguments.iter().flat_map(|word| parts(word.as_ref().as_bytes()));
-    words.map(|word| PathBuf::from(std::ffi::OsStr::from_bytes(&word))).collect()
+    let words = arguments.iter().map(|word| text::text(word.as_ref()));
+    words.flat_map(names).flatten().map(PathBuf::from).collect()
 }
 
 /// The files that a line for the shell may name: its words, and what its signs divide them into.
+#[cfg(target_os = "linux")]
 pub fn named_in(line: &str) -> Vec<PathBuf> {
     let is_sign = |c: char| c.is_whitespace() || "'\"`;|&<>()=,:@$".contains(c);
     let pieces = line.split(is_sign).filter(|piece| !piece.is_empty()).map(PathBuf::from);
@@ -36,6 +35,7 @@ pub fn named_in(line: &str) -> Vec<PathBuf> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::fs;

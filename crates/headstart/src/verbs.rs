@@ -45,9 +45,16 @@ const ABOUT: &str =
 const ABOUT: &str = "Measures how long programs take to start, and changes PE and ELF files so that \
                      they start faster.";
 
+/// What `trace` answers.
+#[cfg(not(windows))]
+const TRACE: &str =
+    "which functions a launch calls, in order of first call; which pages it touches";
+#[cfg(windows)]
+const TRACE: &str = "which functions a launch calls, in order of first call";
+
 /// A verb whose arguments are `commands::$file::$arguments`.
 macro_rules! verb {
-    ($name:literal, $file:ident, $about:literal) => {
+    ($name:literal, $file:ident, $about:expr) => {
         Verb {
             name: $name,
             about: $about,
@@ -133,15 +140,7 @@ pub const GROUPS: &[Group] = &[
             linux!("evict", cache_evict, "files leave memory; what stayed, and who maps it"),
         ],
     },
-    Group {
-        heading: "Order of functions",
-        word: None,
-        verbs: &[linux!(
-            "trace",
-            trace,
-            "which functions a launch calls, in order of first call; which pages it touches"
-        )],
-    },
+    Group { heading: "Order of functions", word: None, verbs: &[verb!("trace", trace, TRACE)] },
     Group {
         heading: "Order of functions, made from traces",
         word: Some((

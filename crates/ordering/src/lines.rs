@@ -1,9 +1,7 @@
 //! Lines of text files that other tools write: their numbers, and errors that name and show them.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt::{Debug, Display};
-use std::os::unix::ffi::OsStrExt;
 
 /// What editors and shells of Windows put in front of a text: in UTF-8, and in UTF-16.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -177,7 +175,7 @@ fn number(digits: &[u8], radix: u32) -> Result<u64, NoNumber> {
 pub(crate) fn name_text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.is_ascii() => text.to_owned(),
-        _ => model::text::text(OsStr::from_bytes(bytes)),
+        _ => model::text::text_of(bytes),
     }
 }
 

@@ -51,7 +51,7 @@ pub fn trace(recorded: RecordedFunctions, command: &Command) -> FunctionTrace {
         recorder: RECORDER.to_owned(),
         command: command.argv.iter().map(text::text).collect(),
         launched: Some(text::text(
-            command.program.canonicalize().as_ref().unwrap_or(&command.program),
+            files::real_path(&command.program).as_ref().unwrap_or(&command.program),
         )),
         weight: 1.0,
         ending: Some(if ready { Ending::Ready } else { ending }),

@@ -92,6 +92,7 @@ pub const OPERATING_SYSTEM: Rule = Rule {
         "crates/explain/src/launched.rs",
         "crates/explain/src/pe/mod.rs",
         "crates/lab/src/",
+        "crates/ordering/src/lib.rs",
         "crates/prefetch/src/lib.rs",
         "crates/rewrite/src/lib.rs",
         "crates/rewrite/src/already.rs",

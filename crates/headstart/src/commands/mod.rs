@@ -61,7 +61,6 @@ pub mod selfbind;
 pub mod sharing;
 pub mod simulate;
 pub mod survey;
-#[cfg(target_os = "linux")]
 pub mod trace;
 pub mod unbind;
 pub mod verify;

@@ -2,8 +2,18 @@
 //! touches.
 
 mod convert;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
 mod pages;
 mod until;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux as host;
+#[cfg(windows)]
+use windows as host;
 
 use crate::args::{PinArgs, one_command_found, values};
 use crate::exit::WithCode;
@@ -14,7 +24,6 @@ use convert::{ExportFormat, ImportFormat};
 use model::{Command, Ending, FunctionTrace, TRACE_REPORT_SCHEMA, TraceReport};
 use ordering::record;
 use ordering::trace::{is_weight, native};
-use ordering::windows;
 use os::launcher::{Stdio, Stream};
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions};
 use std::ffi::OsString;
@@ -27,29 +36,44 @@ pub use until::check_file;
 ///
 /// Every function of the program and its libraries gets a breakpoint that is removed when it is
 /// hit, so nothing has to be rebuilt. Threads, forks and started programs are followed. The
-/// program's output is shown; headstart's own summary goes to stderr. Windows programs are launched
-/// under Wine, in a temporary prefix or in an existing one that WINEPREFIX names. With --no-pin, recording
-/// functions takes several times as long.
-///
-/// With --pages (root only), records which pages of which files a cold launch touches, of all
-/// sections. The files are evicted from memory, and read-ahead of their disks is off for one launch.
-/// The program is launched three times, with /dev/null as its input and output.
+/// program's output is shown; headstart's own summary goes to stderr.
+#[cfg_attr(
+    not(windows),
+    doc = "Windows programs are launched under Wine, in a temporary prefix or in an existing one that \
+           WINEPREFIX names. With --no-pin, recording functions takes several times as long.\n\n\
+           With --pages (root only), records which pages of which files a cold launch touches, of all \
+           sections. The files are evicted from memory, and read-ahead of their disks is off for one \
+           launch. The program is launched three times, with /dev/null as its input and output."
+)]
+#[cfg_attr(
+    windows,
+    doc = "Each first call stops the program under the debug API. Functions of 32-bit programs are not \
+           recorded."
+)]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The program and its arguments; with --export and --import, the trace
     #[arg(trailing_var_arg = true, value_name = "CMD", required = true)]
     command: Vec<OsString>,
-    /// When the launch is complete: exit, entry, output:REGEX, port:N, file:PATH, signal:NAME or
-    /// function:NAME
+    #[cfg_attr(
+        not(windows),
+        doc = "When the launch is complete: exit, entry, output:REGEX, port:N, file:PATH, signal:NAME or \
+               function:NAME"
+    )]
+    #[cfg_attr(
+        windows,
+        doc = "When the launch is complete: exit, entry, output:REGEX, port:N, file:PATH or function:NAME"
+    )]
     #[arg(long, value_name = "WHEN", default_value = "exit", value_parser = until::until)]
     #[arg(help_heading = "How to launch")]
     until: RecordUntil,
-    /// Stop recording after this time; the program continues (with --pages, it is ended)
+    /// Stop recording after this time; the program continues
+    #[cfg_attr(not(windows), doc = "(with --pages, it is ended)")]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     #[arg(help_heading = "How to launch")]
     first: Option<Duration>,
     /// Record pages of files instead of functions (needs root)
-    #[arg(long, help_heading = "How to launch")]
+    #[arg(long, help_heading = "How to launch", hide = cfg!(windows))]
     #[arg(conflicts_with_all = ["counts", "out", "weight", "functions", "export", "import"])]
     pages: bool,
     /// Also count the calls of each function. Slow: every counted call stops the program twice
@@ -78,7 +102,11 @@ pub struct Arguments {
     /// Print every called function to standard output, one per line
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     functions: bool,
-    /// List every module; with --pages, every file, and every page in order of first touch
+    /// List every module
+    #[cfg_attr(
+        not(windows),
+        doc = "; with --pages, every file, and every page in order of first touch"
+    )]
     #[arg(long, help_heading = "Output")]
     all: bool,
     /// Print one JSON object
@@ -105,9 +133,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     os::interrupt::install();
     if arguments.pages {
-        return pages::run(arguments);
+        return host::pages(arguments);
     }
-    let command = one_command_found(&arguments.command, windows::find)?;
+    let command = one_command_found(&arguments.command, host::find)?;
     check_file(&arguments.until, "remove it")?;
     if let Some(out) = &arguments.out {
         // A compiler's source, for one.
@@ -116,9 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         output::may_be_written_beside(out, inputs.map(PathBuf::as_path))?;
     }
     let request = arguments.request();
-    let launch = windows::prepare(command.clone(), request.cpu)?;
-    let mut recorded = os::trace::functions_until_interrupt(&launch.command, &request)?;
-    recorded.notes.splice(..0, launch.note.clone());
+    let mut recorded = host::record(&command, &request)?;
     recorded.notes.extend(arguments.cut_short(&recorded));
     let (ending, ready) = (recorded.ending, recorded.ready);
     let trace = FunctionTrace {

@@ -20,6 +20,11 @@ pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
         ],
         "compare" => &[r#"headstart compare "cmd /c exit" "cmd /d /c exit""#],
         "explain" => &["headstart explain cmd /c exit"],
+        "trace" => &[
+            "headstart trace --out cmd.trace -- cmd /c exit",
+            "headstart trace --functions -- cmd /c exit",
+            "headstart trace --export openoffice cmd.trace",
+        ],
         "load" => {
             &["echo user32.dll> list.txt", "echo ole32.dll>> list.txt", "headstart load list.txt"]
         }

@@ -1,10 +1,11 @@
 //! What is said of launches and shown of their results.
 
-use super::{quoted, style, tell};
+use super::{quoted, style, style_of, tell};
 use crate::args::Look;
 use crate::exit;
 use lab::Series;
 use report::Style;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// How standard output is written to, with the colors that the user asked for.
@@ -48,4 +49,15 @@ pub fn say_ended(interrupted: bool, kept: Option<(Series, &Path)>) {
         None if interrupted => tell(said),
         None => {}
     }
+}
+
+/// How standard error is written to.
+pub fn style_aside() -> Style {
+    let stderr = std::io::stderr();
+    style_of(stderr.is_terminal(), anstream::AutoStream::choice(&stderr))
+}
+
+/// Writes to standard error what belongs to no output. Where that is full or closed, it is lost.
+pub fn print_aside(text: &str) {
+    let _ = write!(anstream::stderr(), "{text}");
 }

@@ -12,7 +12,6 @@ use unix as host;
 use windows as host;
 
 use crate::exit::{self, FileError, WithCode};
-#[cfg(target_os = "linux")]
 use crate::spared;
 use anyhow::Result;
 use files::{Permit, WriteError};
@@ -53,7 +52,6 @@ pub fn may_be_written(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// As [`may_be_written`]; or it is one of the `inputs`, by whatever name, or in one that is a folder.
-#[cfg(target_os = "linux")]
 pub fn may_be_written_beside<'a>(
     path: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,

@@ -17,9 +17,7 @@ use crate::maps::rva_of;
 use model::{
     FirstCall, Format, FunctionModule, FunctionTrace, MappedVa, ModuleId, OpenOfficeStyle, Va,
 };
-use std::ffi::OsString;
 use std::fmt::Write;
-use std::os::unix::ffi::OsStringExt;
 
 const BASE: &[u8] = b", Baseaddress: ";
 const OTHER_FORM: &str =
@@ -180,7 +178,7 @@ fn write_modules(trace: &FunctionTrace, modules: &[ModuleId]) -> Vec<u8> {
     for &id in modules {
         let Some(module) = trace.modules.get(id.index()) else { continue };
         let base = module.mapped_at.unwrap_or(MappedVa(module.preferred_base.0));
-        text.extend(OsString::into_vec(model::text::name(&module.path)));
+        text.extend(model::text::bytes_of(&module.path));
         text.extend(BASE);
         text.extend(format!("{}{end}", address(base, style)).into_bytes());
         let calls = trace.calls.iter().enumerate().filter(|(_, call)| call.module == id);

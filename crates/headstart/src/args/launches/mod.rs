@@ -16,12 +16,13 @@ mod sweep;
 pub mod values;
 
 pub use command::CommandArgs;
-pub use commands::{no_option, one_command};
+pub use commands::{no_option, one_command, one_command_found};
 pub use exports::Look;
 pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
 pub use lines::{LineArgs, variants, words};
 #[cfg(target_os = "linux")]
 pub use linux::*;
 pub use output::OutputArgs;
+pub use pinning::PinArgs;
 pub use sweep::SweepArgs;
 pub use values::{fraction, seconds};

@@ -7,6 +7,9 @@ use model::{Until, quoted};
 use os::trace::{RecordUntil, SPARE_SIGNALS};
 use std::path::Path;
 
+/// In the list of forms: nothing where there are no signals.
+const SIGNAL: &str = if SPARE_SIGNALS.is_empty() { "or " } else { "signal:NAME or " };
+
 /// What `measure` knows, and `signal:NAME`, `function:NAME`.
 pub fn until(text: &str) -> Result<RecordUntil, String> {
     match text.split_once(':') {
@@ -14,7 +17,7 @@ pub fn until(text: &str) -> Result<RecordUntil, String> {
         Some(("signal", name)) => signal(name).map(RecordUntil::Signal),
         _ => values::until(text).map(RecordUntil::Launch).map_err(|error| {
             if error.starts_with("write exit") {
-                format!("{error}, signal:NAME or function:NAME")
+                format!("{error}, {SIGNAL}function:NAME")
             } else {
                 error
             }
@@ -51,6 +54,13 @@ pub fn check_file(until: &RecordUntil, remedy: &str) -> Result<()> {
 }
 
 fn signal(name: &str) -> Result<i32, String> {
+    if SPARE_SIGNALS.is_empty() {
+        return Err(
+            "Windows has no signals; write exit, entry, output:REGEX, port:N, file:PATH or \
+                    function:NAME"
+                .to_owned(),
+        );
+    }
     let short = name.strip_prefix("SIG").unwrap_or(name);
     let known = SPARE_SIGNALS.iter().find(|(known, _)| *known == short);
     known.map(|(_, number)| *number).ok_or_else(|| {

@@ -3,9 +3,7 @@
 mod pietrek;
 mod wording;
 
-#[cfg(target_os = "linux")]
-pub use wording::until_words;
-pub use wording::{unkept, verb};
+pub use wording::{unkept, until_words, verb};
 
 use super::{AsKnown, as_known};
 use lab::LabError;

@@ -5,8 +5,6 @@ mod experiments;
 mod orders;
 mod recordings;
 
-pub use super::launches::until_words;
-
 use super::{AsKnown, INTERRUPTED, as_known};
 use bundle::BundleError;
 use install::ProgramError;
@@ -15,8 +13,6 @@ use ordering::attempt::AttemptError;
 use ordering::launched::ModuleError;
 use ordering::maps::MapReadError;
 use ordering::openoffice::OpenOfficeError;
-use ordering::trace::TraceReadError;
-use ordering::trace::uftrace::UftraceError;
 use ordering::verify::VerifyError;
 use ordering::windows::WindowsLaunchError;
 use os::wine::WineError;
@@ -35,8 +31,6 @@ pub(super) const KNOWN: &[AsKnown] = &[
     as_known::<WineError>,
     as_known::<BundleError>,
     as_known::<OptimizeError>,
-    as_known::<TraceReadError>,
-    as_known::<UftraceError>,
     as_known::<MapReadError>,
     as_known::<VerifyError>,
     as_known::<AttemptError>,

@@ -7,8 +7,6 @@ use ordering::attempt::{AttemptAdvice, AttemptError, BecameOfOld, OUT};
 use ordering::ended::{BadEnding, Ended};
 use ordering::launched::{ModuleAdvice, ModuleError};
 use ordering::maps::MapReadError;
-use ordering::trace::TraceReadError;
-use ordering::trace::uftrace::UftraceError;
 use ordering::verify::VerifyError;
 use ordering::windows::WindowsLaunchError;
 
@@ -18,18 +16,6 @@ impl Known for WindowsLaunchError {
             WindowsLaunchError::Wine(error) => error.code(),
             _ => NOT_STARTED,
         }
-    }
-}
-
-impl Known for TraceReadError {
-    fn code(&self) -> u8 {
-        FILES
-    }
-}
-
-impl Known for UftraceError {
-    fn code(&self) -> u8 {
-        FILES
     }
 }
 

@@ -5,8 +5,6 @@ mod snippets;
 mod split;
 mod values;
 
-pub use super::commands::one_command_found;
-pub use super::pinning::PinArgs;
 pub use snippets::SnippetArgs;
 pub use split::split;
 pub use values::{check, disk, idle_or_until, toolchain};
