@@ -1,5 +1,6 @@
 //! Launches that nothing is recorded of, made in turns with those that are traced.
 
+use crate::advice::{AdviceWords, ExplainAdvice};
 use lab::{LabError, Launching};
 use model::{Launch, Sample, Schedule, VariantId};
 use os::LaunchError;
@@ -49,6 +50,28 @@ impl Untraced {
         let counted = self.samples.iter().filter(|sample| !sample.is_warm_up());
         counted.map(|sample| figure(&sample.launch)).collect()
     }
+
+    /// How many but the warm-up left processes running.
+    pub fn left_running(&self) -> u32 {
+        let left = self.figure(|launch| launch.left_running > 0);
+        left.into_iter().filter(|left| *left).count() as u32
+    }
+}
+
+/// The note on launches that left processes running, where there are such: how many, of how many
+/// launches of which kind. A program that does not end by itself is ended when it is ready, which
+/// needs no note.
+pub(crate) fn left_running_note(
+    (left, all, launches): (u32, usize, &str),
+    until_ready: bool,
+    words: AdviceWords,
+) -> Option<String> {
+    (left > 0 && !until_ready).then(|| {
+        format!(
+            "{left} of {all} {launches} left processes running, which headstart ended; {}.",
+            words(ExplainAdvice::SayWhenReady)
+        )
+    })
 }
 
 fn sample(round: i32, launching: &mut dyn Launching) -> Result<Sample, LabError> {

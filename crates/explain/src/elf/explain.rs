@@ -1,6 +1,6 @@
 //! Explains a launch from what was recorded about it.
 
-use crate::advice::{AdviceWords, ExplainAdvice};
+use crate::advice::AdviceWords;
 use crate::elf::at_instant::phase_at;
 use crate::elf::background::lives;
 use crate::elf::bundles;
@@ -14,9 +14,9 @@ use crate::elf::sources::{Basis, sources};
 use crate::elf::{cpuid, files, remains, waits};
 use crate::names::loader_kind;
 use crate::phases::charge::segments;
-use crate::phases::outlives;
-use crate::phases::{Charges, END_UNSEEN, Life, charge, listed};
+use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, tell_left_running};
 use crate::time::{median, ns, us};
+use crate::untraced;
 use model::{
     EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
 };
@@ -38,11 +38,9 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         },
     };
     let mut lives = lives(inputs, &trace);
-    if inputs.until_ready {
-        // The view ends before the program does: its end is not missing.
-        lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
-    }
-    left_running(&trace, &mut lives);
+    // A process may have executed several images: it is the last whose end was not seen.
+    let unseen = |life: &Life| life.notes.iter().any(|note| note == END_UNSEEN);
+    tell_left_running(&trace, &mut lives, inputs.until_ready, unseen);
     bundles::tell_checks(inputs, &mut lives);
     let charges = charge(&trace, &lives);
     let segments = segments(&trace, &lives);
@@ -130,29 +128,9 @@ fn charged(lives: &[Life], charges: &Charges) -> Vec<BTreeMap<Phase, f64>> {
 
 /// What a reader of the figures should know.
 fn notes(inputs: &Inputs, words: AdviceWords) -> Vec<String> {
-    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
-    // A program that does not end by itself is ended when it is ready.
-    if left == 0 || inputs.until_ready {
-        return Vec::new();
-    }
-    vec![format!(
-        "{left} of {all} untraced launches left processes running, which headstart ended; {}.",
-        words(ExplainAdvice::SayWhenReady)
-    )]
+    let of = (inputs.left_running, inputs.untraced_us.len(), "untraced launches");
+    untraced::left_running_note(of, inputs.until_ready, words).into_iter().collect()
 }
-
-/// Says which processes were running when the launch ended, instead of that their end is missing.
-fn left_running(trace: &PhaseTrace, lives: &mut [Life]) {
-    for life in lives {
-        let left = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
-        for note in life.notes.iter_mut().filter(|note| left && *note == END_UNSEEN) {
-            LEFT_RUNNING.clone_into(note);
-        }
-    }
-}
-
-/// The note on an image that the launch leaves behind.
-const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
 
 fn untraced_figure(median: Option<f64>) -> Reading<f64> {
     match median {

@@ -3,10 +3,11 @@
 use super::inputs::PeInputs;
 use super::timeline::Timeline;
 use super::{findings, modules, sources};
-use crate::advice::{AdviceWords, ExplainAdvice};
+use crate::advice::AdviceWords;
 use crate::names::loader_kind;
-use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, lives, outlives};
+use crate::phases::{Charges, Life, charge, listed, lives, tell_left_running};
 use crate::time::{median, ns, us};
+use crate::untraced;
 use model::figures::plural;
 use model::{
     EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTime, PhaseTrace, ProcessReport,
@@ -30,15 +31,8 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     };
     let trace = timeline.as_ref().map_or(&nothing, |timeline| &timeline.trace);
     let mut lives = lives(trace);
-    for life in &mut lives {
-        let process = trace.processes.get(life.process);
-        let left = process.is_some_and(|process| outlives(trace, process));
-        // The view ends before the program does, or headstart ends it: its end is not missing.
-        life.notes.retain(|note| note != END_UNSEEN || !(left || inputs.until_ready));
-        if left && !inputs.until_ready {
-            life.notes.push(LEFT_RUNNING.to_owned());
-        }
-    }
+    // A process has one image here.
+    tell_left_running(trace, &mut lives, inputs.until_ready, |_| true);
     let charges = charge(trace, &lives);
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
@@ -73,9 +67,6 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     explanation
 }
 
-/// The note on a process that the launch leaves behind.
-const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
-
 /// What nothing on Windows is asked for.
 fn uncounted<T>() -> Reading<T> {
     Reading::unavailable("headstart for Windows does not record it", "")
@@ -107,14 +98,8 @@ fn notes(inputs: &PeInputs, words: AdviceWords) -> Vec<String> {
             if inputs.left_out == 1 { "does" } else { "do" }
         ));
     }
-    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
-    // A program that does not end by itself is ended when it is ready.
-    if left > 0 && !inputs.until_ready {
-        notes.push(format!(
-            "{left} of {all} launches without a debugger left processes running, which headstart ended; {}.",
-            words(ExplainAdvice::SayWhenReady)
-        ));
-    }
+    let of = (inputs.left_running, inputs.untraced_us.len(), "launches without a debugger");
+    notes.extend(untraced::left_running_note(of, inputs.until_ready, words));
     notes
 }
 

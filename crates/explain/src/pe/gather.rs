@@ -70,12 +70,11 @@ pub fn gather(
     next("reading the files");
     let left_out = recorded.differences.len() as u32;
     let debugged = recorded.reading();
-    let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
     let mut inputs = PeInputs {
         command: command.clone(),
         untraced_us: untraced.times(),
         untraced_cpu_us: untraced.figure(Launch::cpu_us),
-        left_running: left.filter(|sample| !sample.is_warm_up()).count() as u32,
+        left_running: untraced.left_running(),
         until_ready: options.until != Until::Exit,
         facts: BTreeMap::new(),
         left_out,

@@ -4,9 +4,11 @@
 //! among the images. All sums are in whole nanoseconds, so that they are exact.
 
 pub(crate) mod charge;
+pub(crate) mod left_running;
 pub(crate) mod life;
 
 pub(crate) use charge::{Charges, charge};
+pub(crate) use left_running::{is_left_running, tell_left_running};
 pub(crate) use life::{END_UNSEEN, Life, lives, outlives};
 
 use crate::time::us;

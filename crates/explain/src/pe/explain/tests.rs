@@ -3,6 +3,7 @@
 use super::*;
 use crate::advice::unworded;
 use crate::pe::test_launch;
+use crate::phases::left_running::LEFT_RUNNING;
 use model::{DebuggedLaunch, Ending, ModuleReport};
 
 fn phase(explanation: &Explanation, wanted: Phase) -> f64 {
