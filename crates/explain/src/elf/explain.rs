@@ -12,14 +12,13 @@ use crate::elf::inputs::Inputs;
 use crate::elf::modules::{Bundled, Modules, chosen_log, modules};
 use crate::elf::sources::{Basis, sources};
 use crate::elf::{cpuid, files, remains, waits};
-use crate::names::loader_kind;
 use crate::phases::charge::segments;
-use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, tell_left_running};
+use crate::phases::{
+    Charges, END_UNSEEN, Life, charge, listed, process_reports, tell_left_running,
+};
 use crate::time::{median, ns, us};
 use crate::untraced;
-use model::{
-    EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
-};
+use model::{EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTrace, ProcessReport, Reading};
 use std::collections::BTreeMap;
 
 /// Explains a launch from what was recorded about it.
@@ -190,41 +189,15 @@ fn empty_trace(inputs: &Inputs, untraced: Option<f64>) -> PhaseTrace {
     }
 }
 
-/// Reports of the executed images in order of start.
+/// Reports of the executed images, with the programs' real paths and what bundles are made of.
 fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessReport> {
-    let mut reports: Vec<(i64, ProcessReport)> = lives
-        .iter()
-        .zip(&charges.lives)
-        .map(|(life, charged)| {
-            let report = ProcessReport {
-                pid: life.pid,
-                path: inputs.program(&life.image.path),
-                bundle_of: original(inputs, life),
-                argv: life.image.argv.clone(),
-                loader: loader_kind(life.image.loader.as_deref()),
-                started_us: us(life.started),
-                ended_us: us(life.ended),
-                charged_us: us(charged.values().sum()),
-                phases: own_phases(life),
-                notes: life.notes.clone(),
-            };
-            (life.started, report)
-        })
-        .collect();
-    reports.sort_by_key(|(started, _)| *started);
-    reports.into_iter().map(|(_, report)| report).collect()
-}
-
-/// The program that an image is a bundle of.
-fn original(inputs: &Inputs, life: &Life) -> Option<String> {
-    inputs.contents.get(&inputs.program(&life.image.path))?.original.clone()
-}
-
-/// An image's own phases, without the launch's habit of listing `Unattributed` always.
-fn own_phases(life: &Life) -> Vec<PhaseTime> {
-    let mut phases = listed(&life.times());
-    phases.retain(|time| time.phase != Phase::Unattributed || time.us != 0.0);
-    phases
+    let mut reports = process_reports(lives, charges);
+    for report in &mut reports {
+        report.path = inputs.program(&report.path);
+        let contents = inputs.contents.get(&report.path);
+        report.bundle_of = contents.and_then(|contents| contents.original.clone());
+    }
+    reports
 }
 
 #[cfg(test)]

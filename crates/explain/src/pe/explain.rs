@@ -4,15 +4,11 @@ use super::inputs::PeInputs;
 use super::timeline::Timeline;
 use super::{findings, modules, sources};
 use crate::advice::AdviceWords;
-use crate::names::loader_kind;
-use crate::phases::{Charges, Life, charge, listed, lives, tell_left_running};
+use crate::phases::{Charges, Life, charge, listed, lives, process_reports, tell_left_running};
 use crate::time::{median, ns, us};
 use crate::untraced;
 use model::figures::plural;
-use model::{
-    EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTime, PhaseTrace, ProcessReport,
-    Reading,
-};
+use model::{EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTrace, Reading};
 use std::collections::BTreeMap;
 
 /// Explains a launch from what was recorded about it. `words` says what can be done.
@@ -47,7 +43,7 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
         phases: listed(&charges.phases),
         notes: notes(inputs, words),
         sources: sources::sources(inputs, timeline.as_ref()),
-        processes: processes(&lives, &charges),
+        processes: process_reports(&lives, &charges),
         modules: timeline.as_ref().map_or_else(Vec::new, |it| modules::modules(inputs, it)),
         faults: FaultTotals {
             minor: uncounted(),
@@ -108,33 +104,6 @@ fn own_phases(lives: &[Life], charges: &Charges) -> BTreeMap<Phase, f64> {
     let own = lives.iter().zip(&charges.lives).find(|(life, _)| life.process == 0);
     let phases = own.into_iter().flat_map(|(_, charged)| charged);
     phases.map(|(phase, ns)| (*phase, us(*ns))).collect()
-}
-
-/// Reports of the processes in order of start.
-fn processes(lives: &[Life], charges: &Charges) -> Vec<ProcessReport> {
-    let mut reports: Vec<(i64, ProcessReport)> = lives
-        .iter()
-        .zip(&charges.lives)
-        .map(|(life, charged)| {
-            let mut phases: Vec<PhaseTime> = listed(&life.times());
-            phases.retain(|time| time.phase != Phase::Unattributed || time.us != 0.0);
-            let report = ProcessReport {
-                pid: life.pid,
-                path: life.image.path.clone(),
-                bundle_of: None,
-                argv: life.image.argv.clone(),
-                loader: loader_kind(life.image.loader.as_deref()),
-                started_us: us(life.started),
-                ended_us: us(life.ended),
-                charged_us: us(charged.values().sum()),
-                phases,
-                notes: life.notes.clone(),
-            };
-            (life.started, report)
-        })
-        .collect();
-    reports.sort_by_key(|(started, _)| *started);
-    reports.into_iter().map(|(_, report)| report).collect()
 }
 
 #[cfg(test)]
