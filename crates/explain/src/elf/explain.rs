@@ -59,8 +59,8 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
         bundles,
-        untraced_median_us: untraced_figure(untraced),
-        untraced_cpu_us: untraced_cpu(&inputs.untraced_cpu_us),
+        untraced_median_us: untraced::median_time(&inputs.untraced_us, NO_LAUNCH),
+        untraced_cpu_us: untraced::median_cpu_time(&inputs.untraced_cpu_us, NO_LAUNCH),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
         notes: notes(inputs, words),
@@ -131,21 +131,8 @@ fn notes(inputs: &Inputs, words: AdviceWords) -> Vec<String> {
     untraced::left_running_note(of, inputs.until_ready, words).into_iter().collect()
 }
 
-fn untraced_figure(median: Option<f64>) -> Reading<f64> {
-    match median {
-        Some(median) => Reading::Value(us(ns(median))),
-        None => Reading::unavailable("no untraced launch was made", ""),
-    }
-}
-
-/// The median of the CPU times that are known, or the first reason why there are none.
-fn untraced_cpu(launches_us: &[Reading<f64>]) -> Reading<f64> {
-    let known: Vec<f64> = launches_us.iter().filter_map(Reading::get).collect();
-    match launches_us.first() {
-        Some(missing) if known.is_empty() => missing.clone(),
-        _ => untraced_figure(median(&known)),
-    }
-}
+/// Why there are no figures of untraced launches.
+const NO_LAUNCH: &str = "no untraced launch was made";
 
 /// The phase launch that is explained: the most typical one.
 ///

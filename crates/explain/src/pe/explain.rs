@@ -5,7 +5,7 @@ use super::timeline::Timeline;
 use super::{findings, modules, sources};
 use crate::advice::AdviceWords;
 use crate::phases::{Charges, Life, charge, listed, lives, process_reports, tell_left_running};
-use crate::time::{median, ns, us};
+use crate::time::{median, us};
 use crate::untraced;
 use model::figures::plural;
 use model::{EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTrace, Reading};
@@ -34,11 +34,11 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
         bundles: Vec::new(),
-        untraced_median_us: untraced.map_or_else(
-            || Reading::unavailable("no launch without a debugger was made", ""),
-            |median| Reading::Value(us(ns(median))),
+        untraced_median_us: untraced::median_time(
+            &inputs.untraced_us,
+            "no launch without a debugger was made",
         ),
-        untraced_cpu_us: inputs.untraced_cpu_us.first().map_or_else(uncounted, |_| cpu(inputs)),
+        untraced_cpu_us: untraced::median_cpu_time(&inputs.untraced_cpu_us, UNCOUNTED),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
         notes: notes(inputs, words),
@@ -63,19 +63,11 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     explanation
 }
 
-/// What nothing on Windows is asked for.
-fn uncounted<T>() -> Reading<T> {
-    Reading::unavailable("headstart for Windows does not record it", "")
-}
+/// Why there is no figure of what Windows is not asked for.
+const UNCOUNTED: &str = "headstart for Windows does not record it";
 
-/// The median of the CPU times that are known, or the first reason why there are none.
-fn cpu(inputs: &PeInputs) -> Reading<f64> {
-    let known: Vec<f64> = inputs.untraced_cpu_us.iter().filter_map(Reading::get).collect();
-    match (median(&known), inputs.untraced_cpu_us.first()) {
-        (Some(median), _) => Reading::Value(us(ns(median))),
-        (None, Some(missing)) => missing.clone(),
-        (None, None) => uncounted(),
-    }
+fn uncounted<T>() -> Reading<T> {
+    Reading::unavailable(UNCOUNTED, "")
 }
 
 /// What a reader of the figures should know.
