@@ -1,7 +1,9 @@
 //! Processes that sleep in the background: a launch ends without waiting for them.
 
 use crate::elf::inputs::Inputs;
-use crate::phases::{self, Life, is_left_running, outlives};
+use crate::phases::left_running::is_left_running;
+use crate::phases::life::outlives;
+use crate::phases::{self, Life};
 use model::{PhaseTrace, TracedProcess, WaitTrace};
 use std::collections::BTreeSet;
 

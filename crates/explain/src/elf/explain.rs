@@ -13,9 +13,8 @@ use crate::elf::modules::{Bundled, Modules, chosen_log, modules};
 use crate::elf::sources::{Basis, sources};
 use crate::elf::{cpuid, files, remains, waits};
 use crate::phases::charge::segments;
-use crate::phases::{
-    Charges, END_UNSEEN, Life, charge, listed, process_reports, tell_left_running,
-};
+use crate::phases::life::END_UNSEEN;
+use crate::phases::{Charges, Life, charge, listed, process_reports, tell_left_running};
 use crate::time::{median, ns, us};
 use crate::untraced;
 use model::{EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTrace, ProcessReport, Reading};

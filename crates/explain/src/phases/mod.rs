@@ -9,8 +9,8 @@ pub(crate) mod life;
 mod process_reports;
 
 pub(crate) use charge::{Charges, charge};
-pub(crate) use left_running::{is_left_running, tell_left_running};
-pub(crate) use life::{END_UNSEEN, Life, lives, outlives};
+pub(crate) use left_running::tell_left_running;
+pub(crate) use life::{Life, lives};
 pub(crate) use process_reports::process_reports;
 
 use crate::time::us;
