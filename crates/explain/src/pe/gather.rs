@@ -201,3 +201,33 @@ fn search_path(command: &Command) -> DllSearchPath {
         path: texts(&search.path),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_replaced_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("app.exe");
+        let command = Command {
+            argv: vec!["app".into()],
+            program: program.clone(),
+            directory: None,
+            environment: Vec::new(),
+        };
+        let missing = Stamp::of(&command);
+        std::fs::write(&program, "one").unwrap();
+        let before = Stamp::of(&command);
+        assert!(before != missing && before == Stamp::of(&command));
+        let set_modified = |time: SystemTime| {
+            let file = std::fs::File::options().write(true).open(&program).unwrap();
+            file.set_modified(time).unwrap();
+        };
+        set_modified(SystemTime::UNIX_EPOCH);
+        assert!(before != Stamp::of(&command), "as long, of another time");
+        std::fs::write(&program, "longer").unwrap();
+        set_modified(before.0.and_then(|(_, modified)| modified).unwrap());
+        assert!(before != Stamp::of(&command), "of the same time, longer");
+    }
+}
