@@ -1,7 +1,9 @@
 //! Launches that nothing is recorded of, made in turns with those that are traced.
 
+use crate::advice::{AdviceWords, ExplainAdvice};
+use crate::time::{median, ns, us};
 use lab::{LabError, Launching};
-use model::{Launch, Sample, Schedule, VariantId};
+use model::{Launch, Reading, Sample, Schedule, VariantId};
 use os::LaunchError;
 
 /// The variant that is explained.
@@ -49,6 +51,44 @@ impl Untraced {
         let counted = self.samples.iter().filter(|sample| !sample.is_warm_up());
         counted.map(|sample| figure(&sample.launch)).collect()
     }
+
+    /// How many but the warm-up left processes running.
+    pub fn left_running(&self) -> u32 {
+        let left = self.figure(|launch| launch.left_running > 0);
+        left.into_iter().filter(|left| *left).count() as u32
+    }
+}
+
+/// The median of times, in whole nanoseconds; `none` says why there is none.
+pub(crate) fn median_time(times_us: &[f64], none: &str) -> Reading<f64> {
+    let median = median(times_us).map(|median| Reading::Value(us(ns(median))));
+    median.unwrap_or_else(|| Reading::unavailable(none, ""))
+}
+
+/// The median of the CPU times that are known, or the first reason why there are none; `none` says
+/// why there is no launch.
+pub(crate) fn median_cpu_time(launches_us: &[Reading<f64>], none: &str) -> Reading<f64> {
+    let known: Vec<f64> = launches_us.iter().filter_map(Reading::get).collect();
+    match launches_us.first() {
+        Some(missing) if known.is_empty() => missing.clone(),
+        _ => median_time(&known, none),
+    }
+}
+
+/// The note on launches that left processes running, where there are such: how many, of how many
+/// launches of which kind. A program that does not end by itself is ended when it is ready, which
+/// needs no note.
+pub(crate) fn left_running_note(
+    (left, all, launches): (u32, usize, &str),
+    until_ready: bool,
+    words: AdviceWords,
+) -> Option<String> {
+    (left > 0 && !until_ready).then(|| {
+        format!(
+            "{left} of {all} {launches} left processes running, which headstart ended; {}.",
+            words(ExplainAdvice::SayWhenReady)
+        )
+    })
 }
 
 fn sample(round: i32, launching: &mut dyn Launching) -> Result<Sample, LabError> {

@@ -1,7 +1,9 @@
 //! Processes that sleep in the background: a launch ends without waiting for them.
 
 use crate::elf::inputs::Inputs;
-use crate::phases::{self, Life, outlives};
+use crate::phases::left_running::is_left_running;
+use crate::phases::life::outlives;
+use crate::phases::{self, Life};
 use model::{PhaseTrace, TracedProcess, WaitTrace};
 use std::collections::BTreeSet;
 
@@ -16,9 +18,8 @@ pub(crate) fn lives<'a>(inputs: &Inputs, trace: &'a PhaseTrace) -> Vec<Life<'a>>
         _ => return lives,
     };
     for life in &mut lives {
-        let outlives = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
         let program = inputs.program(&life.image.path);
-        life.background = outlives && asleep.programs.contains(&program);
+        life.background = is_left_running(trace, life) && asleep.programs.contains(&program);
         life.copies_sleep = asleep.copies.contains(&program);
     }
     lives

@@ -1,6 +1,6 @@
 //! Explains a launch from what was recorded about it.
 
-use crate::advice::{AdviceWords, ExplainAdvice};
+use crate::advice::AdviceWords;
 use crate::elf::at_instant::phase_at;
 use crate::elf::background::lives;
 use crate::elf::bundles;
@@ -12,14 +12,12 @@ use crate::elf::inputs::Inputs;
 use crate::elf::modules::{Bundled, Modules, chosen_log, modules};
 use crate::elf::sources::{Basis, sources};
 use crate::elf::{cpuid, files, remains, waits};
-use crate::names::loader_kind;
 use crate::phases::charge::segments;
-use crate::phases::outlives;
-use crate::phases::{Charges, END_UNSEEN, Life, charge, listed};
+use crate::phases::life::END_UNSEEN;
+use crate::phases::{Charges, Life, charge, listed, process_reports, tell_left_running};
 use crate::time::{median, ns, us};
-use model::{
-    EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
-};
+use crate::untraced;
+use model::{EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTrace, ProcessReport, Reading};
 use std::collections::BTreeMap;
 
 /// Explains a launch from what was recorded about it.
@@ -38,11 +36,9 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         },
     };
     let mut lives = lives(inputs, &trace);
-    if inputs.until_ready {
-        // The view ends before the program does: its end is not missing.
-        lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
-    }
-    left_running(&trace, &mut lives);
+    // A process may have executed several images: it is the last whose end was not seen.
+    let unseen = |life: &Life| life.notes.iter().any(|note| note == END_UNSEEN);
+    tell_left_running(&trace, &mut lives, inputs.until_ready, unseen);
     bundles::tell_checks(inputs, &mut lives);
     let charges = charge(&trace, &lives);
     let segments = segments(&trace, &lives);
@@ -62,8 +58,8 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
         bundles,
-        untraced_median_us: untraced_figure(untraced),
-        untraced_cpu_us: untraced_cpu(&inputs.untraced_cpu_us),
+        untraced_median_us: untraced::median_time(&inputs.untraced_us, NO_LAUNCH),
+        untraced_cpu_us: untraced::median_cpu_time(&inputs.untraced_cpu_us, NO_LAUNCH),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
         notes: notes(inputs, words),
@@ -130,45 +126,12 @@ fn charged(lives: &[Life], charges: &Charges) -> Vec<BTreeMap<Phase, f64>> {
 
 /// What a reader of the figures should know.
 fn notes(inputs: &Inputs, words: AdviceWords) -> Vec<String> {
-    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
-    // A program that does not end by itself is ended when it is ready.
-    if left == 0 || inputs.until_ready {
-        return Vec::new();
-    }
-    vec![format!(
-        "{left} of {all} untraced launches left processes running, which headstart ended; {}.",
-        words(ExplainAdvice::SayWhenReady)
-    )]
+    let of = (inputs.left_running, inputs.untraced_us.len(), "untraced launches");
+    untraced::left_running_note(of, inputs.until_ready, words).into_iter().collect()
 }
 
-/// Says which processes were running when the launch ended, instead of that their end is missing.
-fn left_running(trace: &PhaseTrace, lives: &mut [Life]) {
-    for life in lives {
-        let left = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
-        for note in life.notes.iter_mut().filter(|note| left && *note == END_UNSEEN) {
-            LEFT_RUNNING.clone_into(note);
-        }
-    }
-}
-
-/// The note on an image that the launch leaves behind.
-const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
-
-fn untraced_figure(median: Option<f64>) -> Reading<f64> {
-    match median {
-        Some(median) => Reading::Value(us(ns(median))),
-        None => Reading::unavailable("no untraced launch was made", ""),
-    }
-}
-
-/// The median of the CPU times that are known, or the first reason why there are none.
-fn untraced_cpu(launches_us: &[Reading<f64>]) -> Reading<f64> {
-    let known: Vec<f64> = launches_us.iter().filter_map(Reading::get).collect();
-    match launches_us.first() {
-        Some(missing) if known.is_empty() => missing.clone(),
-        _ => untraced_figure(median(&known)),
-    }
-}
+/// Why there are no figures of untraced launches.
+const NO_LAUNCH: &str = "no untraced launch was made";
 
 /// The phase launch that is explained: the most typical one.
 ///
@@ -212,41 +175,15 @@ fn empty_trace(inputs: &Inputs, untraced: Option<f64>) -> PhaseTrace {
     }
 }
 
-/// Reports of the executed images in order of start.
+/// Reports of the executed images, with the programs' real paths and what bundles are made of.
 fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessReport> {
-    let mut reports: Vec<(i64, ProcessReport)> = lives
-        .iter()
-        .zip(&charges.lives)
-        .map(|(life, charged)| {
-            let report = ProcessReport {
-                pid: life.pid,
-                path: inputs.program(&life.image.path),
-                bundle_of: original(inputs, life),
-                argv: life.image.argv.clone(),
-                loader: loader_kind(life.image.loader.as_deref()),
-                started_us: us(life.started),
-                ended_us: us(life.ended),
-                charged_us: us(charged.values().sum()),
-                phases: own_phases(life),
-                notes: life.notes.clone(),
-            };
-            (life.started, report)
-        })
-        .collect();
-    reports.sort_by_key(|(started, _)| *started);
-    reports.into_iter().map(|(_, report)| report).collect()
-}
-
-/// The program that an image is a bundle of.
-fn original(inputs: &Inputs, life: &Life) -> Option<String> {
-    inputs.contents.get(&inputs.program(&life.image.path))?.original.clone()
-}
-
-/// An image's own phases, without the launch's habit of listing `Unattributed` always.
-fn own_phases(life: &Life) -> Vec<PhaseTime> {
-    let mut phases = listed(&life.times());
-    phases.retain(|time| time.phase != Phase::Unattributed || time.us != 0.0);
-    phases
+    let mut reports = process_reports(lives, charges);
+    for report in &mut reports {
+        report.path = inputs.program(&report.path);
+        let contents = inputs.contents.get(&report.path);
+        report.bundle_of = contents.and_then(|contents| contents.original.clone());
+    }
+    reports
 }
 
 #[cfg(test)]

@@ -3,15 +3,12 @@
 use super::inputs::PeInputs;
 use super::timeline::Timeline;
 use super::{findings, modules, sources};
-use crate::advice::{AdviceWords, ExplainAdvice};
-use crate::names::loader_kind;
-use crate::phases::{Charges, END_UNSEEN, Life, charge, listed, lives, outlives};
-use crate::time::{median, ns, us};
+use crate::advice::AdviceWords;
+use crate::phases::{Charges, Life, charge, listed, lives, process_reports, tell_left_running};
+use crate::time::{median, us};
+use crate::untraced;
 use model::figures::plural;
-use model::{
-    EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTime, PhaseTrace, ProcessReport,
-    Reading,
-};
+use model::{EXPLANATION_SCHEMA, Explanation, FaultTotals, Phase, PhaseTrace, Reading};
 use std::collections::BTreeMap;
 
 /// Explains a launch from what was recorded about it. `words` says what can be done.
@@ -30,30 +27,23 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     };
     let trace = timeline.as_ref().map_or(&nothing, |timeline| &timeline.trace);
     let mut lives = lives(trace);
-    for life in &mut lives {
-        let process = trace.processes.get(life.process);
-        let left = process.is_some_and(|process| outlives(trace, process));
-        // The view ends before the program does, or headstart ends it: its end is not missing.
-        life.notes.retain(|note| note != END_UNSEEN || !(left || inputs.until_ready));
-        if left && !inputs.until_ready {
-            life.notes.push(LEFT_RUNNING.to_owned());
-        }
-    }
+    // A process has one image here.
+    tell_left_running(trace, &mut lives, inputs.until_ready, |_| true);
     let charges = charge(trace, &lives);
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
         bundles: Vec::new(),
-        untraced_median_us: untraced.map_or_else(
-            || Reading::unavailable("no launch without a debugger was made", ""),
-            |median| Reading::Value(us(ns(median))),
+        untraced_median_us: untraced::median_time(
+            &inputs.untraced_us,
+            "no launch without a debugger was made",
         ),
-        untraced_cpu_us: inputs.untraced_cpu_us.first().map_or_else(uncounted, |_| cpu(inputs)),
+        untraced_cpu_us: untraced::median_cpu_time(&inputs.untraced_cpu_us, UNCOUNTED),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
         notes: notes(inputs, words),
         sources: sources::sources(inputs, timeline.as_ref()),
-        processes: processes(&lives, &charges),
+        processes: process_reports(&lives, &charges),
         modules: timeline.as_ref().map_or_else(Vec::new, |it| modules::modules(inputs, it)),
         faults: FaultTotals {
             minor: uncounted(),
@@ -73,22 +63,11 @@ pub fn explain(inputs: &PeInputs, words: AdviceWords) -> Explanation {
     explanation
 }
 
-/// The note on a process that the launch leaves behind.
-const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
+/// Why there is no figure of what Windows is not asked for.
+const UNCOUNTED: &str = "headstart for Windows does not record it";
 
-/// What nothing on Windows is asked for.
 fn uncounted<T>() -> Reading<T> {
-    Reading::unavailable("headstart for Windows does not record it", "")
-}
-
-/// The median of the CPU times that are known, or the first reason why there are none.
-fn cpu(inputs: &PeInputs) -> Reading<f64> {
-    let known: Vec<f64> = inputs.untraced_cpu_us.iter().filter_map(Reading::get).collect();
-    match (median(&known), inputs.untraced_cpu_us.first()) {
-        (Some(median), _) => Reading::Value(us(ns(median))),
-        (None, Some(missing)) => missing.clone(),
-        (None, None) => uncounted(),
-    }
+    Reading::unavailable(UNCOUNTED, "")
 }
 
 /// What a reader of the figures should know.
@@ -107,14 +86,8 @@ fn notes(inputs: &PeInputs, words: AdviceWords) -> Vec<String> {
             if inputs.left_out == 1 { "does" } else { "do" }
         ));
     }
-    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
-    // A program that does not end by itself is ended when it is ready.
-    if left > 0 && !inputs.until_ready {
-        notes.push(format!(
-            "{left} of {all} launches without a debugger left processes running, which headstart ended; {}.",
-            words(ExplainAdvice::SayWhenReady)
-        ));
-    }
+    let of = (inputs.left_running, inputs.untraced_us.len(), "launches without a debugger");
+    notes.extend(untraced::left_running_note(of, inputs.until_ready, words));
     notes
 }
 
@@ -123,33 +96,6 @@ fn own_phases(lives: &[Life], charges: &Charges) -> BTreeMap<Phase, f64> {
     let own = lives.iter().zip(&charges.lives).find(|(life, _)| life.process == 0);
     let phases = own.into_iter().flat_map(|(_, charged)| charged);
     phases.map(|(phase, ns)| (*phase, us(*ns))).collect()
-}
-
-/// Reports of the processes in order of start.
-fn processes(lives: &[Life], charges: &Charges) -> Vec<ProcessReport> {
-    let mut reports: Vec<(i64, ProcessReport)> = lives
-        .iter()
-        .zip(&charges.lives)
-        .map(|(life, charged)| {
-            let mut phases: Vec<PhaseTime> = listed(&life.times());
-            phases.retain(|time| time.phase != Phase::Unattributed || time.us != 0.0);
-            let report = ProcessReport {
-                pid: life.pid,
-                path: life.image.path.clone(),
-                bundle_of: None,
-                argv: life.image.argv.clone(),
-                loader: loader_kind(life.image.loader.as_deref()),
-                started_us: us(life.started),
-                ended_us: us(life.ended),
-                charged_us: us(charged.values().sum()),
-                phases,
-                notes: life.notes.clone(),
-            };
-            (life.started, report)
-        })
-        .collect();
-    reports.sort_by_key(|(started, _)| *started);
-    reports.into_iter().map(|(_, report)| report).collect()
 }
 
 #[cfg(test)]

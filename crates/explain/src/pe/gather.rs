@@ -70,12 +70,11 @@ pub fn gather(
     next("reading the files");
     let left_out = recorded.differences.len() as u32;
     let debugged = recorded.reading();
-    let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
     let mut inputs = PeInputs {
         command: command.clone(),
         untraced_us: untraced.times(),
         untraced_cpu_us: untraced.figure(Launch::cpu_us),
-        left_running: left.filter(|sample| !sample.is_warm_up()).count() as u32,
+        left_running: untraced.left_running(),
         until_ready: options.until != Until::Exit,
         facts: BTreeMap::new(),
         left_out,
@@ -200,5 +199,35 @@ fn search_path(command: &Command) -> DllSearchPath {
         system: texts(&search.system),
         working: search.working.map_or_else(String::new, text::text),
         path: texts(&search.path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_replaced_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("app.exe");
+        let command = Command {
+            argv: vec!["app".into()],
+            program: program.clone(),
+            directory: None,
+            environment: Vec::new(),
+        };
+        let missing = Stamp::of(&command);
+        std::fs::write(&program, "one").unwrap();
+        let before = Stamp::of(&command);
+        assert!(before != missing && before == Stamp::of(&command));
+        let set_modified = |time: SystemTime| {
+            let file = std::fs::File::options().write(true).open(&program).unwrap();
+            file.set_modified(time).unwrap();
+        };
+        set_modified(SystemTime::UNIX_EPOCH);
+        assert!(before != Stamp::of(&command), "as long, of another time");
+        std::fs::write(&program, "longer").unwrap();
+        set_modified(before.0.and_then(|(_, modified)| modified).unwrap());
+        assert!(before != Stamp::of(&command), "of the same time, longer");
     }
 }

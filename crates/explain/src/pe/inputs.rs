@@ -29,7 +29,7 @@ pub struct PeInputs {
     pub left_running: u32,
     /// The launch is explained up to the moment when the program is ready, not to its end.
     pub until_ready: bool,
-    /// Launches under the debug API. What is explained is the middle of those that went the same way.
+    /// Launches under the debug API. What is explained is the median of those that went the same way.
     pub debugged: Reading<Vec<DebuggedLaunch>>,
     /// Static facts of the files that these have loaded, by path; the reason where one could not be read.
     pub facts: BTreeMap<String, Result<PeFacts, String>>,

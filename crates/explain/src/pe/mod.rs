@@ -15,13 +15,13 @@ mod findings;
 mod gather;
 mod init_times;
 mod inputs;
+mod median_launch;
 mod modules;
 mod search;
 mod sources;
 #[cfg(test)]
 mod test_launch;
 mod timeline;
-mod typical;
 
 pub use explain::explain;
 #[cfg(windows)]

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::inputs::PeInputs;
-use super::typical::typical;
+use super::median_launch::median_launch;
 use crate::names::NTDLL;
 use crate::time::median;
 use model::{
@@ -14,7 +14,7 @@ use model::{
 pub(super) struct Timeline {
     /// Its times as they were recorded.
     pub launch: DebuggedLaunch,
-    /// How many it is the middle of.
+    /// How many it is the median of.
     pub launches: usize,
     pub clock: Clock,
     /// Its processes and their marks, by the clock.
@@ -22,9 +22,9 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// Of the middle of the debugged launches; `None` where there is none.
+    /// Of the median of the debugged launches; `None` where there is none.
     pub fn new(inputs: &PeInputs) -> Option<Timeline> {
-        let (launch, launches) = typical(inputs.debugged.value()?)?;
+        let (launch, launches) = median_launch(inputs.debugged.value()?)?;
         let total_us = median(&inputs.untraced_us).unwrap_or(launch.total_us);
         let clock = Clock::new(&launch, total_us);
         let processes = launch.processes.iter().enumerate();

@@ -4,10 +4,14 @@
 //! among the images. All sums are in whole nanoseconds, so that they are exact.
 
 pub(crate) mod charge;
+pub(crate) mod left_running;
 pub(crate) mod life;
+mod process_reports;
 
 pub(crate) use charge::{Charges, charge};
-pub(crate) use life::{END_UNSEEN, Life, lives, outlives};
+pub(crate) use left_running::tell_left_running;
+pub(crate) use life::{Life, lives};
+pub(crate) use process_reports::process_reports;
 
 use crate::time::us;
 use model::{Phase, PhaseTime};

@@ -3,7 +3,8 @@
 use super::*;
 use crate::advice::unworded;
 use crate::elf::test_logs::{inputs, log};
-use model::{Command, LoaderLog};
+use crate::phases::left_running::LEFT_RUNNING;
+use model::{Command, LoaderLog, PhaseTime};
 
 /// The phases of an explanation as a reader of its JSON adds them up: in whole nanoseconds.
 fn json_sum(explanation: &Explanation) -> (i64, i64) {

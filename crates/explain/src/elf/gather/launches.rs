@@ -51,8 +51,7 @@ impl Recorder<'_> {
             inputs.phase_traces = Reading::Value(found);
         }
         inputs.untraced_us = untraced.times();
-        let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
-        inputs.left_running = left.filter(|sample| !sample.is_warm_up()).count() as u32;
+        inputs.left_running = untraced.left_running();
         inputs.untraced_cpu_us = untraced.figure(Launch::cpu_us);
         Ok(untraced.samples)
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::advice::unworded;
 use crate::pe::test_launch;
+use crate::phases::left_running::LEFT_RUNNING;
 use model::{DebuggedLaunch, Ending, ModuleReport};
 
 fn phase(explanation: &Explanation, wanted: Phase) -> f64 {
@@ -128,4 +129,16 @@ fn left_running_processes_are_told_of() {
     inputs.left_out = 1;
     let explanation = explain(&inputs, unworded);
     assert!(explanation.notes[0].starts_with("1 launch went otherwise under the debugger"));
+}
+
+#[test]
+fn a_program_that_was_replaced_meanwhile_is_told_of() {
+    let mut inputs = test_launch::inputs();
+    inputs.changed = true;
+    let explanation = explain(&inputs, unworded);
+    let note =
+        "The program's file changed while it was explained: the figures are not of one program.";
+    assert_eq!(explanation.notes, [note]);
+    inputs.debugged = Reading::unavailable("another debugger is attached", "");
+    assert_eq!(explain(&inputs, unworded).notes, [note], "also where only the total is known");
 }

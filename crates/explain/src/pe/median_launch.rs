@@ -7,7 +7,7 @@ use model::{DebugStop, DebuggedLaunch, DebuggedProcess};
 
 /// The launch that stands for the largest group that went the same way, and how many these are; `None` where there
 /// is none with a process.
-pub(super) fn typical(launches: &[DebuggedLaunch]) -> Option<(DebuggedLaunch, usize)> {
+pub(super) fn median_launch(launches: &[DebuggedLaunch]) -> Option<(DebuggedLaunch, usize)> {
     let whole: Vec<&DebuggedLaunch> =
         launches.iter().filter(|launch| !launch.processes.is_empty()).collect();
     let alike = |one: &DebuggedLaunch| -> Vec<&DebuggedLaunch> {
@@ -26,7 +26,7 @@ pub(super) fn typical(launches: &[DebuggedLaunch]) -> Option<(DebuggedLaunch, us
         sorted.sort_by(|a, b| a.total_us.total_cmp(&b.total_us));
         most = vec![sorted[(sorted.len() - 1) / 2]];
     }
-    Some((middle(&most), most.len()))
+    Some((median_of(&most), most.len()))
 }
 
 /// Whether the same processes have loaded the same DLLs, with stops in the same order.
@@ -48,7 +48,7 @@ fn same_way(one: &DebuggedLaunch, other: &DebuggedLaunch) -> bool {
 }
 
 /// The first of several launches that went the same way, with the median of each run and each stop.
-fn middle(launches: &[&DebuggedLaunch]) -> DebuggedLaunch {
+fn median_of(launches: &[&DebuggedLaunch]) -> DebuggedLaunch {
     let first = launches[0];
     let of = |figure: &dyn Fn(&DebuggedLaunch) -> f64| {
         let figures: Vec<f64> = launches.iter().map(|launch| figure(launch)).collect();
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn what_disturbs_one_launch_in_one_place_is_left_out() {
         let launches = [longer(0.0, 5000.0), longer(300.0, 900.0), longer(720.0, 90.0)];
-        assert_eq!(typical(&launches), Some((test_launch::launch(), 3)));
-        assert_eq!(typical(&launches[..1]), Some((launches[0].clone(), 1)));
-        assert_eq!(typical(&[]), None);
+        assert_eq!(median_launch(&launches), Some((test_launch::launch(), 3)));
+        assert_eq!(median_launch(&launches[..1]), Some((launches[0].clone(), 1)));
+        assert_eq!(median_launch(&[]), None);
     }
 
     #[test]
@@ -126,11 +126,11 @@ mod tests {
         let mut other = longer(0.0, 1.0);
         other.processes[0].dlls.pop();
         let launches = [other.clone(), longer(0.0, 10.0), longer(0.0, 30.0)];
-        let (found, of) = typical(&launches).unwrap();
+        let (found, of) = median_launch(&launches).unwrap();
         assert_eq!((found.total_us, found.processes[0].dlls.len(), of), (1120.0, 4, 2));
-        assert_eq!(typical(&[other.clone()]), Some((other.clone(), 1)));
+        assert_eq!(median_launch(&[other.clone()]), Some((other.clone(), 1)));
         let mut third = longer(0.0, 0.5);
         third.processes[0].dlls.clear();
-        assert_eq!(typical(&[longer(0.0, 9.0), other.clone(), third]), Some((other, 1)));
+        assert_eq!(median_launch(&[longer(0.0, 9.0), other.clone(), third]), Some((other, 1)));
     }
 }
