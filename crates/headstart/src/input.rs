@@ -17,7 +17,6 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// The largest trace or map: several times what the linker writes for a browser.
-#[cfg(target_os = "linux")]
 const LARGEST: u64 = 2 << 30;
 
 /// The bytes of a trace or a map. A pipe is read to its end, as of `<(zcat FILE.gz)`; a named one
@@ -25,7 +24,6 @@ const LARGEST: u64 = 2 << 30;
 ///
 /// # Errors
 /// It is a folder, a device or too large, or cannot be read.
-#[cfg(target_os = "linux")]
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let too_large = || {
         let found = format!("it is larger than {} GiB", LARGEST >> 30);

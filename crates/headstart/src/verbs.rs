@@ -148,7 +148,7 @@ pub const GROUPS: &[Group] = &[
             "Put the functions of a program in the order in which launches call them",
         )),
         verbs: &[
-            linux!("write", order_write, "an order file for a linker, and its predicted effect"),
+            verb!("write", order_write, "an order file for a linker, and its predicted effect"),
             linux!("verify", order_verify, "compare the builds before and after ordering"),
             linux!("try", order_try, "trace, order, relink with your own command, and verify"),
         ],

@@ -23,7 +23,6 @@ pub mod reads;
 pub mod record;
 #[cfg(target_os = "linux")]
 mod shell;
-#[cfg(target_os = "linux")]
 pub mod snippets;
 pub mod subject;
 pub mod summary;

@@ -36,7 +36,6 @@ pub mod order_needed;
 pub mod order_try;
 #[cfg(target_os = "linux")]
 pub mod order_verify;
-#[cfg(target_os = "linux")]
 pub mod order_write;
 pub mod ordinal;
 #[cfg(target_os = "linux")]

@@ -131,13 +131,6 @@ impl Recording {
         ));
     }
 
-    /// Says that counts are too low, where other threads may call a function while its breakpoint is lifted.
-    pub(crate) fn note_uncounted(&mut self) {
-        let note = "threads called functions while calls of other threads were counted: counts of \
-                    programs with several threads are lower bounds";
-        self.note(note.to_owned());
-    }
-
     /// Says which programs have been ended that the launched one left running; `remedy` what to do.
     pub(crate) fn note_left(&mut self, programs: &[String], remedy: &str) {
         // A launch that was complete is ended with all that belongs to it.

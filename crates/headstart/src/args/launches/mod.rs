@@ -6,12 +6,14 @@ mod commands;
 mod exports;
 mod launching;
 mod lines;
+pub mod linkers;
 #[cfg(target_os = "linux")]
 mod linux;
 mod output;
 mod parameters;
 mod pinning;
 mod shell;
+mod snippets;
 mod sweep;
 pub mod values;
 
@@ -24,5 +26,6 @@ pub use lines::{LineArgs, variants, words};
 pub use linux::*;
 pub use output::OutputArgs;
 pub use pinning::PinArgs;
+pub use snippets::SnippetArgs;
 pub use sweep::SweepArgs;
 pub use values::{fraction, seconds};

@@ -16,7 +16,7 @@ pub fn record(command: &Command, request: &FunctionRequest) -> Result<RecordedFu
 
 /// Windows tells no program which pages another one touches.
 pub fn pages(_arguments: &Arguments) -> Result<ExitCode> {
-    let text = "headstart for Windows cannot record pages (--pages): Windows does not show which pages a \
-                launch touches; record functions, or use headstart on Linux";
+    let text = "pages cannot be recorded on Windows (--pages), which does not show the pages that a launch touches; \
+                record functions, or use headstart on Linux";
     Err(WithCode { code: exit::NOT_PERMITTED, text: text.to_owned() }.into())
 }

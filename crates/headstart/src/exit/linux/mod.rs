@@ -10,8 +10,6 @@ use bundle::BundleError;
 use install::ProgramError;
 use optimize::OptimizeError;
 use ordering::attempt::AttemptError;
-use ordering::launched::ModuleError;
-use ordering::maps::MapReadError;
 use ordering::openoffice::OpenOfficeError;
 use ordering::verify::VerifyError;
 use ordering::windows::WindowsLaunchError;
@@ -31,10 +29,8 @@ pub(super) const KNOWN: &[AsKnown] = &[
     as_known::<WineError>,
     as_known::<BundleError>,
     as_known::<OptimizeError>,
-    as_known::<MapReadError>,
     as_known::<VerifyError>,
     as_known::<AttemptError>,
-    as_known::<ModuleError>,
     as_known::<OpenOfficeError>,
     as_known::<WindowsLaunchError>,
     as_known::<StoreError>,

@@ -5,8 +5,6 @@ use crate::exit::{
 };
 use ordering::attempt::{AttemptAdvice, AttemptError, BecameOfOld, OUT};
 use ordering::ended::{BadEnding, Ended};
-use ordering::launched::{ModuleAdvice, ModuleError};
-use ordering::maps::MapReadError;
 use ordering::verify::VerifyError;
 use ordering::windows::WindowsLaunchError;
 
@@ -16,12 +14,6 @@ impl Known for WindowsLaunchError {
             WindowsLaunchError::Wine(error) => error.code(),
             _ => NOT_STARTED,
         }
-    }
-}
-
-impl Known for MapReadError {
-    fn code(&self) -> u8 {
-        FILES
     }
 }
 
@@ -124,25 +116,6 @@ fn advice_of_attempt(advice: AttemptAdvice) -> String {
     }
 }
 
-impl Known for ModuleError {
-    fn code(&self) -> u8 {
-        USAGE
-    }
-
-    fn words(&self) -> String {
-        let advice = match self.advice() {
-            None => return self.to_string(),
-            Some(ModuleAdvice::GiveImage) => "give it with --image",
-            Some(ModuleAdvice::NameModule) => "name one of them with --module",
-            Some(ModuleAdvice::TraceProgram) => {
-                "if it is a script, trace the program that it starts, or name a module with --module"
-            }
-            Some(ModuleAdvice::ListModules) => "headstart trace --json lists the modules",
-        };
-        format!("{self}; {advice}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,17 +132,6 @@ mod tests {
             (AttemptError::Unwritten { path: path() }, "--out and @OUT@"),
             (AttemptError::OldChanged { path: path() }, "leave out --out"),
             (AttemptError::Relinked { error: lost(), old: back() }, "--out and @OUT@; 'p' is as"),
-        ] {
-            assert!(error.words().contains(option), "{}", error.words());
-        }
-        let modules = || "a, b".to_owned();
-        for (error, option) in [
-            (ModuleError::NamesOnly, "--image"),
-            (
-                ModuleError::NothingTold { modules: modules() },
-                "a, b; name one of them with --module",
-            ),
-            (ModuleError::NoSuchModule("x".to_owned()), "headstart trace --json"),
         ] {
             assert!(error.words().contains(option), "{}", error.words());
         }

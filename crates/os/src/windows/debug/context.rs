@@ -7,6 +7,8 @@ use windows_sys::Win32::System::Diagnostics::Debug::{
     CONTEXT, CONTEXT_CONTROL_AMD64, GetThreadContext, SetThreadContext,
 };
 
+use windows_sys::Win32::System::Threading::{ResumeThread, SuspendThread};
+
 /// Whether headstart can set breakpoints in programs for this build's processor.
 pub(in crate::windows) const IS_HERE: bool = cfg!(target_arch = "x86_64");
 
@@ -45,6 +47,18 @@ pub(in crate::windows) fn go_on_at(thread: HANDLE, at: usize, step: Step) -> io:
 #[cfg(target_arch = "x86_64")]
 pub(in crate::windows) fn run(thread: HANDLE) -> io::Result<()> {
     change(thread, |context| context.EFlags &= !TRAP).map(drop)
+}
+
+/// Has a thread wait, whatever its process does, until [`resume`]; whether that worked.
+pub(in crate::windows) fn suspend(thread: HANDLE) -> bool {
+    // SAFETY: no pointer is passed; a handle of a thread that is gone is refused.
+    unsafe { SuspendThread(thread) != u32::MAX }
+}
+
+/// Ends a [`suspend`].
+pub(in crate::windows) fn resume(thread: HANDLE) {
+    // SAFETY: no pointer is passed; a handle of a thread that is gone is refused.
+    unsafe { ResumeThread(thread) };
 }
 
 /// Where a stopped thread goes on.

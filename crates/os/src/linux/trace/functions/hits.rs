@@ -126,7 +126,9 @@ impl Session<'_> {
             return;
         }
         if let Some(recording) = &mut self.recording {
-            recording.note_uncounted();
+            let note = "threads called functions while calls of other threads were counted: counts of \
+                        programs with several threads are lower bounds";
+            recording.note(note.to_owned());
         }
     }
 }

@@ -10,12 +10,12 @@ mod watched;
 use crate::functions::{
     FunctionRequest, Over, RecordUntil, RecordedFunctions, Recording, pe_function,
 };
-use crate::windows::LaunchError;
 use crate::windows::debug::context::IS_HERE;
 use crate::windows::debug::events::{Event, EventKind};
 use crate::windows::debug::{self, Answer, Moment, Watcher, names, no_breakpoint};
 use crate::windows::launcher::prepared::Prepared;
 use crate::windows::launcher::{Configuration, Launcher};
+use crate::windows::{LaunchError, under_wine};
 use files::Files;
 use model::{Command, Ending, Until};
 use process::{NewModule, Process, Reached};
@@ -175,23 +175,18 @@ impl Tracer {
     fn reached(&mut self, index: usize, thread: u32, at: usize) -> Result<Answer, LaunchError> {
         let Tracer { recording, processes, .. } = self;
         let process = &mut processes[index];
-        let counts = recording.count_limit.is_some();
-        let reached = process.reached(at, thread).map_err(no_breakpoint)?;
-        match reached {
-            Reached::Function { module, rva, is_planted } => {
+        match process.reached(at, thread).map_err(no_breakpoint)? {
+            Reached::Function { module, rva } => {
                 if recording.is_last(module, rva) {
                     recording.finish();
                 }
-                let goes_on = !recording.is_finished()
-                    && (is_planted || counts)
-                    && recording.record(process.program, module, rva);
-                if goes_on && is_planted {
-                    if process.threads.len() > 1 {
-                        recording.note_uncounted();
-                    }
+                let is_counted =
+                    !recording.is_finished() && recording.record(process.program, module, rva);
+                if is_counted {
                     process.step(thread, at).map_err(no_breakpoint)?;
                 }
             }
+            Reached::Known => {}
             Reached::Loader => process.hide_debugger(),
             Reached::Own => {
                 let program = &recording.programs[process.program as usize];
@@ -209,6 +204,11 @@ impl Tracer {
     fn into_functions(mut self, ending: Ending) -> RecordedFunctions {
         let is_ready = ending == Ending::Ready;
         let recording = &mut self.recording;
+        if let Some(version) = under_wine::version() {
+            recording.note(format!(
+                "under Wine {version}, which tells programs that they are debugged (IsDebuggerPresent)"
+            ));
+        }
         recording.note_missing_function("write the name as the trace of a whole launch has it");
         let left = self.processes.iter().skip(1).filter(|process| !process.has_ended);
         let left: Vec<String> = left

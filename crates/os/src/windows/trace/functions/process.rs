@@ -23,8 +23,8 @@ pub(super) struct Process {
     /// Handles of its threads, by their ids.
     pub(super) threads: HashMap<u32, HANDLE>,
     watched: Vec<Watched>,
-    /// Threads that execute the one instruction at the place of a breakpoint, which is planted again then.
-    stepping: HashMap<u32, usize>,
+    /// A thread that executes the one instruction at the place of a breakpoint, which is planted again then.
+    stepping: Option<Stepping>,
     /// Its program is not for x86-64.
     pub(super) is_narrow: bool,
     pub(super) has_ended: bool,
@@ -32,6 +32,13 @@ pub(super) struct Process {
     loader: Option<Range<usize>>,
     loader_stopped: bool,
     loader32_stopped: bool,
+}
+
+/// A thread that executes one instruction, while the others wait.
+struct Stepping {
+    thread: u32,
+    at: usize,
+    others: Vec<HANDLE>,
 }
 
 /// A module that is to be watched.
@@ -44,8 +51,10 @@ pub(super) struct NewModule {
 /// What a breakpoint means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
-    /// A function is called. Its breakpoint may just have been removed for another thread.
-    Function { module: ModuleId, rva: Rva, is_planted: bool },
+    /// A function is called.
+    Function { module: ModuleId, rva: Rva },
+    /// A breakpoint that was just removed for another thread, or that is to be met again when that has gone on.
+    Known,
     /// The loader stops for debuggers.
     Loader,
     /// It is the program's own.
@@ -60,7 +69,7 @@ impl Process {
             memory: ChildMemory::new(process),
             threads: HashMap::from([thread]),
             watched: Vec::new(),
-            stepping: HashMap::new(),
+            stepping: None,
             is_narrow: false,
             has_ended: false,
             loader: None,
@@ -113,9 +122,9 @@ impl Process {
     /// A thread has ended.
     pub(super) fn thread_ended(&mut self, thread: u32) {
         self.threads.remove(&thread);
-        if let Some(at) = self.stepping.remove(&thread) {
-            // It was killed under the breakpoint of a function. Others may call that, and the process may be gone.
-            let _ = self.replant(at);
+        if let Some(stepping) = self.take_step(thread) {
+            // It was ended under the breakpoint of a function that others may call; and so may the process be.
+            let _ = self.replant(stepping.at);
         }
     }
 
@@ -135,31 +144,34 @@ impl Process {
             self.loader_stopped |= is_loader;
             return Ok(if is_loader { Reached::Loader } else { Reached::Own });
         };
+        let handle = self.thread(thread)?;
         let watched = &mut self.watched[place];
-        let is_planted = watched.is_planted(index);
-        if is_planted {
-            watched.lift(&self.memory, index)?;
-        } else {
+        let mut reached = Reached::Known;
+        if !watched.is_planted(index) {
             // Another thread was first, or the code has a breakpoint of its own there now.
             let mut byte = [0];
             self.memory.read(at, &mut byte)?;
             if byte == [BREAKPOINT] {
                 return Ok(Reached::Own);
             }
+        } else if self.stepping.is_none() {
+            watched.lift(&self.memory, index)?;
+            reached = Reached::Function { module: watched.module, rva: watched.rva(index) };
         }
-        let (module, rva) = (watched.module, watched.rva(index));
-        context::go_on_at(self.thread(thread)?, at, Step::Run)?;
-        Ok(Reached::Function { module, rva, is_planted })
+        context::go_on_at(handle, at, Step::Run)?;
+        Ok(reached)
     }
 
     /// The thread, which is about to execute the instruction at `at`, stops behind it, so that the breakpoint there
-    /// can be planted again.
+    /// can be planted again. The other threads wait until then, so none calls the function unseen.
     ///
     /// # Errors
     /// What the system says.
     pub(super) fn step(&mut self, thread: u32, at: usize) -> io::Result<()> {
         context::go_on_at(self.thread(thread)?, at, Step::One)?;
-        self.stepping.insert(thread, at);
+        let others = self.threads.iter().filter(|(id, _)| **id != thread);
+        let others = others.map(|(_, handle)| *handle).filter(|other| context::suspend(*other));
+        self.stepping = Some(Stepping { thread, at, others: others.collect() });
         Ok(())
     }
 
@@ -169,9 +181,9 @@ impl Process {
     /// # Errors
     /// The breakpoint cannot be planted.
     pub(super) fn stepped(&mut self, thread: u32, counts: bool) -> io::Result<bool> {
-        let Some(at) = self.stepping.remove(&thread) else { return Ok(false) };
-        let handle = self.thread(thread)?;
-        if context::instruction_pointer(handle)? == at {
+        let Some(stepping) = self.take_step(thread) else { return Ok(false) };
+        let at = stepping.at;
+        if context::instruction_pointer(self.thread(thread)?)? == at {
             // A string instruction stops after each repetition, and that is one call.
             self.step(thread, at)?;
         } else if counts {
@@ -185,9 +197,16 @@ impl Process {
     /// # Errors
     /// What the system says.
     pub(super) fn raised(&mut self, thread: u32) -> io::Result<()> {
-        let Some(at) = self.stepping.remove(&thread) else { return Ok(()) };
+        let Some(stepping) = self.take_step(thread) else { return Ok(()) };
         context::run(self.thread(thread)?)?;
-        self.replant(at)
+        self.replant(stepping.at)
+    }
+
+    /// The step of the thread is over, if it makes one: the others may go on.
+    fn take_step(&mut self, thread: u32) -> Option<Stepping> {
+        let stepping = self.stepping.take_if(|stepping| stepping.thread == thread)?;
+        stepping.others.iter().for_each(|other| context::resume(*other));
+        Some(stepping)
     }
 
     /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
