@@ -6,6 +6,8 @@
 mod common;
 #[path = "windows_build/pair.rs"]
 mod pair;
+#[path = "windows_build/trace.rs"]
+mod trace;
 
 use pair::{Pair, assert_same_trees, backdated};
 use std::fs;

@@ -20,8 +20,27 @@ pub fn mingw(
         Machine::I686 => "i686-w64-mingw32-gcc",
         other => panic!("mingw-w64 is not packaged for {other:?}"),
     };
-    let gcc = crate::tool(gcc)?;
+    built(gcc, folder, name, source, flags)
+}
+
+/// Builds an x86-64 program of C++, which holds its C++ library; `None`, after a loud line, where the compiler is
+/// missing.
+///
+/// # Panics
+/// With the compiler's messages where it fails.
+pub fn mingw_cpp(folder: &Path, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    built("x86_64-w64-mingw32-g++", folder, name, source, &[flags, &["-static"]].concat())
+}
+
+fn built(
+    compiler: &str,
+    folder: &Path,
+    name: &str,
+    source: &str,
+    flags: &[&str],
+) -> Option<PathBuf> {
+    let compiler = crate::tool(compiler)?;
     // No day of building in the image.
     let flags = [flags, &["-Wl,--no-insert-timestamp"]].concat();
-    Some(crate::compile(&gcc, folder, name, source, &flags))
+    Some(crate::compile(&compiler, folder, name, source, &flags))
 }

@@ -18,7 +18,7 @@ mod tools;
 mod wine;
 
 pub use image::{Image, Machine};
-pub use mingw::mingw;
+pub use mingw::{mingw, mingw_cpp};
 pub use samples::samples;
 pub use tools::Tools;
 pub use wine::{Printed, Run, Wine, libraries};
