@@ -150,7 +150,7 @@ pub use programs::{
     FileRights, InstallStep, InstalledProgram, ListedProgram, PROGRAMS_SCHEMA, ProgramAdvice,
     ProgramChange, ProgramList, ProgramOutcome, ProgramPlace, ProgramVariant, ProgramsReport,
 };
-pub use quoting::{enclosed_for_windows, quoted, quoted_path, words};
+pub use quoting::{enclosed_for_windows, quoted, quoted_for_posix, quoted_path, words};
 pub use reading::Reading;
 pub use recording::{
     AHEAD_REPORT_SCHEMA, AheadReport, FileRange, LookedUpPath, RECORDING_LIST_SCHEMA,

@@ -6,6 +6,7 @@ mod posix;
 #[cfg_attr(not(windows), allow(dead_code))]
 mod windows;
 
+pub use posix::quoted as quoted_for_posix;
 pub use windows::enclosed as enclosed_for_windows;
 
 #[cfg(not(windows))]

@@ -203,7 +203,7 @@ mod tests {
         let error = |trace: FunctionTrace| launched(&[trace]).unwrap_err();
         let lost = executed("/x/a\nb", trace(None, &["./a\nb"], &["/lib/ld.so"]));
         let modules = "/lib/ld.so".to_owned();
-        let program = r"$'./a\012b'".to_owned();
+        let program = quoted("./a\nb");
         assert_eq!(error(lost), ModuleError::NotRecorded { program, modules });
         let script = executed("/bin/sh", trace(Some("/x/run.sh"), &["./run.sh"], &["/bin/sh"]));
         assert!(matches!(error(script), ModuleError::NotRecorded { .. }));

@@ -2,11 +2,10 @@
 
 use super::words::{for_compiler, for_linker, is_for_pe};
 use crate::write::Linker;
-use model::quoted;
-use std::path::Path;
+use model::quoted_for_posix;
 
 pub(super) fn snippet(linker: Linker, file: &str) -> String {
-    let mut text = format!("order_file={}\n", quoted(Path::new(file)));
+    let mut text = format!("order_file={}\n", quoted_for_posix(file));
     // cl and Microsoft's linker, and those that stand in for them, read variables of their own.
     let (compile, link): (&[&str], &str) =
         if is_for_pe(linker) { (&["CL"], "LINK") } else { (&["CFLAGS", "CXXFLAGS"], "LDFLAGS") };

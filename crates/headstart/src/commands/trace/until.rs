@@ -74,16 +74,22 @@ mod tests {
     use super::*;
     #[test]
     fn what_was_typed_is_told() {
-        for typed in ["exit", "output:a b", "port:80", "file:/x", "signal:USR2", "function:f"] {
+        for typed in ["exit", "output:a b", "port:80", "file:/x", "function:f"] {
             assert_eq!(words(&until(typed).unwrap()), typed);
         }
     }
 
     #[test]
-    fn a_program_may_say_it_by_a_signal_or_a_function() {
-        assert_eq!(until("exit"), Ok(RecordUntil::Launch(Until::Exit)));
+    #[cfg(unix)]
+    fn a_program_may_say_it_by_a_signal() {
         assert_eq!(until("signal:USR2"), Ok(RecordUntil::Signal(12)));
         assert_eq!(until("signal:SIGUSR2"), Ok(RecordUntil::Signal(12)));
+        assert_eq!(words(&until("signal:USR2").unwrap()), "signal:USR2");
+    }
+
+    #[test]
+    fn a_program_may_say_it_by_a_function() {
+        assert_eq!(until("exit"), Ok(RecordUntil::Launch(Until::Exit)));
         let function = RecordUntil::Function("ns::ready".to_owned());
         assert_eq!(until("function:ns::ready"), Ok(function));
         for wrong in ["signal:", "signal:KILL", "function:", "ready", "port:0"] {

@@ -121,3 +121,59 @@ impl Watched {
         self.base + self.functions.starts[index].0 as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::CodePart;
+    use model::{FileOffset, Va};
+    use std::cell::UnsafeCell;
+    use windows_sys::Win32::System::Threading::GetCurrentProcess;
+
+    /// Code of this very process, which nobody executes.
+    struct Code(UnsafeCell<[u8; 4]>);
+
+    impl Code {
+        fn bytes(&self) -> [u8; 4] {
+            // SAFETY: nothing else refers to the bytes, which the system may have changed.
+            unsafe { self.0.get().read_volatile() }
+        }
+
+        fn write(&self, bytes: [u8; 4]) {
+            // SAFETY: nothing else refers to the bytes.
+            unsafe { self.0.get().write_volatile(bytes) }
+        }
+    }
+
+    #[test]
+    fn functions_that_are_as_in_the_file_are_planted_and_put_back() {
+        // SAFETY: no pointer is passed.
+        let memory = ChildMemory::new(unsafe { GetCurrentProcess() });
+        let code = Code(UnsafeCell::new([0x55, 0x48, BREAKPOINT, 0x53]));
+        let functions = FunctionStarts {
+            code: vec![CodePart { offset: FileOffset(0), address: Va(0), bytes: 4 }],
+            starts: [0, 1, 2, 3].map(Rva).into(),
+            // The program has changed the second one, and the third has a breakpoint of its own.
+            bytes: vec![0x55, 0x90, BREAKPOINT, 0x53],
+            image_bytes: 4,
+            ..FunctionStarts::default()
+        };
+        let base = code.0.get().addr();
+        let mut watched = Watched::new(ModuleId(0), Arc::new(functions), base);
+        assert_eq!(watched.plant(&memory).unwrap(), 2);
+        assert_eq!(code.bytes(), [BREAKPOINT, 0x48, BREAKPOINT, BREAKPOINT]);
+        let found = [0, 1, 2, 3].map(|at| watched.index(base + at));
+        assert_eq!(found, [Some(0), None, None, Some(3)]);
+        assert_eq!(watched.index(base + 4), None);
+        watched.lift(&memory, 0).unwrap();
+        assert_eq!(code.bytes(), [0x55, 0x48, BREAKPOINT, BREAKPOINT]);
+        assert!(!watched.is_planted(0) && watched.index(base) == Some(0));
+        watched.replant(&memory, 0).unwrap();
+        assert!(watched.is_planted(0) && code.bytes()[0] == BREAKPOINT);
+        // What the program has written there meanwhile stays.
+        watched.lift(&memory, 3).unwrap();
+        code.write([BREAKPOINT, 0x48, BREAKPOINT, 0x50]);
+        watched.replant(&memory, 3).unwrap();
+        assert!(!watched.is_planted(3) && code.bytes()[3] == 0x50);
+    }
+}
