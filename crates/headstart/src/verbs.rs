@@ -175,7 +175,7 @@ pub const GROUPS: &[Group] = &[
         heading: "One change to an ELF file",
         word: Some(("elf", "Change one property of an ELF program or library")),
         verbs: &[
-            linux!("selfbind", selfbind, "bind libraries to their own symbols, without look-ups"),
+            verb!("selfbind", selfbind, "bind libraries to their own symbols, without look-ups"),
             verb!("order-needed", order_needed, "list libraries so that symbols are found sooner"),
             verb!("no-pie", no_pie, "put a program at a fixed address: no relative relocations"),
             verb!("relr", relr, "pack relative relocations"),

@@ -144,6 +144,29 @@ fn elf_files_are_rewritten_as_on_linux() {
 }
 
 #[test]
+fn a_library_is_bound_to_itself_as_on_linux() {
+    let Some(pair) = Pair::new() else { return };
+    let Some(compiler) = testkit::tool("gcc") else { return };
+    let source = "int value(void) { return 1; } int data = 2; int *there = &data;\n\
+                  int (*points)(void) = value;";
+    let folders = pair.with(|folder| {
+        let flags = ["-shared", "-fPIC", "-Wl,-z,now"];
+        let plain = testkit::compile(&compiler, folder, "plain.so", source, &flags);
+        // Linkers leave nothing to do with -Bsymbolic; a library may be made so later: DF_SYMBOLIC in DT_FLAGS.
+        let mut bytes = fs::read(plain).unwrap();
+        let flags: Vec<u8> = [30_u64, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let at = bytes.windows(16).position(|found| found == flags).unwrap();
+        bytes[at + 8] |= 2;
+        fs::write(folder.join("symbolic.so"), bytes).unwrap();
+    });
+    pair.run_alike(&folders, &["elf", "selfbind", "--out", "bound.so", "plain.so"]);
+    pair.run_alike(&folders, &["elf", "selfbind", "--out", "bound.so", "symbolic.so"]);
+    let of = |name: &str| fs::read(folders.windows.path().join(name)).unwrap();
+    assert!(of("bound.so") != of("symbolic.so"));
+    assert_same_trees(&folders, &["elf", "selfbind"]);
+}
+
+#[test]
 fn paths_are_those_of_windows() {
     let Some(pair) = Pair::new() else { return };
     let folders = pair.with(|folder| {

@@ -19,7 +19,6 @@ pub mod order_needed;
 mod origin;
 pub mod relr;
 mod same_launch;
-#[cfg(target_os = "linux")]
 pub mod selfbind;
 mod unpublished;
 

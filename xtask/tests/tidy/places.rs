@@ -96,6 +96,7 @@ pub const OPERATING_SYSTEM: Rule = Rule {
         "crates/prefetch/src/lib.rs",
         "crates/rewrite/src/lib.rs",
         "crates/rewrite/src/already.rs",
+        "crates/rewrite/src/selfbind.rs",
         "crates/headstart/src/",
     ],
     in_tests: true,

@@ -54,7 +54,6 @@ pub mod renew;
 #[cfg(target_os = "linux")]
 pub mod rerandomize;
 pub mod scale;
-#[cfg(target_os = "linux")]
 pub mod selfbind;
 #[cfg(target_os = "linux")]
 pub mod sharing;

@@ -1,62 +1,73 @@
 //! `headstart elf selfbind`: references of images to their own symbols, without a look-up.
 
+#[cfg(target_os = "linux")]
+mod program;
+
 use crate::args::RewriteArgs;
+#[cfg(not(target_os = "linux"))]
 use crate::exit::Usage;
-use crate::{output, rewritten_elf};
+#[cfg(not(target_os = "linux"))]
+use crate::output;
+use crate::rewritten_elf;
 use anyhow::Result;
 use image::elf::Loadable;
 use model::figures;
-use model::text::text as text_of;
-use rewrite::selfbind::{self, LibraryChoice, OutsideReason, PrivateCopies};
+#[cfg(target_os = "linux")]
+use program::run as program;
+use rewrite::selfbind;
 use serde_json::json;
+#[cfg(target_os = "linux")]
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Bind the references of a program and its libraries to their own symbols, without look-ups
 ///
-/// For a program, --out is a new or empty folder with private copies of its libraries in lib/, the
-/// program in bin/, which lists them in the best order, and run, a link to it. The folder must stay
-/// where it is. For a library, --out is a new file, in which only those references are changed that
-/// no program can bind elsewhere.
+#[cfg_attr(
+    target_os = "linux",
+    doc = "For a program, --out is a new or empty folder with private copies of its libraries in lib/, the \
+           program in bin/, which lists them in the best order, and run, a link to it. The folder must \
+           stay where it is. For a library, --out is a new file, in which only those references are \
+           changed that no program can bind elsewhere."
+)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    doc = "FILE is a library: only those of its references are changed that no program can bind elsewhere. \
+           Programs, which get copies of their libraries, are for headstart on Linux."
+)]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: RewriteArgs,
     /// Do not copy this library; may be repeated
+    #[cfg(target_os = "linux")]
     #[arg(long, value_name = "NAME")]
     outside: Vec<OsString>,
     /// Copy this library although it asks for its own path; may be repeated
+    #[cfg(target_os = "linux")]
     #[arg(long, value_name = "NAME")]
     private: Vec<OsString>,
 }
 
 /// Writes the copies and says what changed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let RewriteArgs { file, out, undo, .. } = &arguments.target;
+    let RewriteArgs { file, undo, .. } = &arguments.target;
     if *undo {
         return rewritten_elf::restore(&arguments.target);
     }
     if !Loadable::open(file).is_ok_and(|image| image.interpreter.is_some()) {
         return library(&arguments.target);
     }
-    let Some(out) = out else {
-        let text = "a program is written with copies of its libraries: name a folder with --out";
-        return Err(Usage(text.to_owned()).into());
-    };
-    let choice =
-        LibraryChoice { outside: names(&arguments.outside), private: names(&arguments.private) };
-    let bound = selfbind::program(file, out, &choice)?;
-    output::print(&if arguments.target.json {
-        json(file, out, &bound)?
-    } else {
-        program(out, &bound)
-    })?;
-    Ok(ExitCode::SUCCESS)
+    program(arguments)
 }
 
-fn names(given: &[OsString]) -> Vec<String> {
-    given.iter().map(text_of).collect()
+#[cfg(not(target_os = "linux"))]
+fn program(arguments: &Arguments) -> Result<ExitCode> {
+    let text = format!(
+        "{} is a program: it gets copies of the libraries that it has on Linux; use headstart there, or \
+         give a library",
+        output::quoted(&arguments.target.file)
+    );
+    Err(Usage(text).into())
 }
 
 fn library(target: &RewriteArgs) -> Result<ExitCode> {
@@ -69,62 +80,4 @@ fn library(target: &RewriteArgs) -> Result<ExitCode> {
     );
     let json = json!({ "symbolic_before": converted.symbolic, "relative": converted.relative });
     rewritten_elf::print(target, &written, &done, json)
-}
-
-fn json(file: &Path, out: &Path, bound: &PrivateCopies) -> Result<String> {
-    let outside = bound.outside.iter();
-    let outside: Vec<_> =
-        outside.map(|(path, why)| json!({ "path": text_of(path), "reason": why.text() })).collect();
-    let mut details = json!({
-        "private": bound.private.iter().map(text_of).collect::<Vec<_>>(),
-        "outside": outside,
-        "symbolic_before": bound.converted.symbolic,
-        "relative": bound.converted.relative,
-        "dropped": bound.converted.dropped,
-        "lookups_before": bound.lookups_before,
-        "lookups_after": bound.lookups_after,
-        "checked_at_start": false,
-    });
-    rewritten_elf::add_order(&mut details, &bound.ordered);
-    rewritten_elf::json(file, &out.join("run"), &notes(bound), details)
-}
-
-fn notes(bound: &PrivateCopies) -> Vec<String> {
-    bound.moved.iter().map(rewritten_elf::moved).collect()
-}
-
-fn program(out: &Path, bound: &PrivateCopies) -> String {
-    let run = out.join("run");
-    let mut text = format!(
-        "{}: {} private libraries\n\
-         own       {} of {} references became relative, {} to nothing went\n\
-         look-ups  {} → {}\n",
-        output::quoted(&run),
-        figures::count(bound.private.len() as u64),
-        figures::count(bound.converted.relative),
-        figures::count(bound.converted.symbolic),
-        figures::count(bound.converted.dropped),
-        figures::count(bound.lookups_before),
-        figures::count(bound.lookups_after),
-    );
-    text += &rewritten_elf::order(&bound.ordered);
-    text += &outside(&bound.outside);
-    if let Some(note) = bound.ordered.note() {
-        text += &format!("{note}\n");
-    }
-    text += &rewritten_elf::notes(&notes(bound));
-    text + &format!(
-        "Nothing is checked at start: after an upgrade of the program or one of these libraries\n\
-         {} goes on using the copies. Then headstart verify {} says so; do this again.\n",
-        output::quoted(&run),
-        output::quoted(out),
-    )
-}
-
-/// Libraries without a copy, a line each.
-fn outside(outside: &[(PathBuf, OutsideReason)]) -> String {
-    let line = |(path, why): &(PathBuf, OutsideReason)| {
-        format!("outside   {} ({})\n", path.display(), why.text())
-    };
-    outside.iter().map(line).collect()
 }

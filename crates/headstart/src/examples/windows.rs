@@ -67,6 +67,12 @@ pub fn of_verb(verb: &str) -> Option<&'static [&'static str]> {
             r"headstart pe flags dlls\*.exe",
             r"headstart pe flags --set nxcompat --out set dlls\*.exe",
         ],
+        "no-pie" => &[
+            "headstart generate pietrek --format elf --out elf",
+            r"headstart elf no-pie --out elf\fixed elf\LoadTimeTest",
+        ],
+        // Their files are programs of others: headstart generates none for them.
+        "relr" | "order-needed" | "selfbind" | "write" => &[],
         _ => return None,
     })
 }

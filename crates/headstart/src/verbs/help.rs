@@ -24,7 +24,11 @@ pub fn documented() -> Command {
 /// The examples of a verb.
 fn block(word: &str, verb: &str) -> String {
     let bold = anstyle::Style::new().bold();
-    let lines = examples::of_verb(word, verb).iter().map(|line| format!("\n  {line}"));
+    let lines = examples::of_verb(word, verb);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines = lines.iter().map(|line| format!("\n  {line}"));
     format!("{bold}Examples:{bold:#}{}", lines.collect::<String>())
 }
 
