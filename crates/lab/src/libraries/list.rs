@@ -72,7 +72,7 @@ pub fn library_names(bytes: &[u8]) -> Result<Vec<OsString>, LibraryListError> {
 }
 
 /// The bytes of the text, in UTF-8 where another encoding was marked.
-fn decoded(bytes: &[u8]) -> Result<Vec<u8>, LibraryListError> {
+pub(crate) fn decoded(bytes: &[u8]) -> Result<Vec<u8>, LibraryListError> {
     let wrong = |line: usize, found: &str, remedy| LibraryListError {
         line: Some(line),
         found: found.to_owned(),

@@ -31,6 +31,7 @@ pub use dlls::{DllListRequest, load_dlls};
 pub(crate) use dlopen_words::error as load_error;
 #[cfg(target_os = "linux")]
 pub(crate) use files_ahead::{RECORDED, WHOLE};
+pub(crate) use list::decoded;
 pub use list::{LARGEST_LIST_BYTES, LibraryListError, library_names};
 #[cfg(target_os = "linux")]
 pub use load::{LoadListRequest, load_libraries};
