@@ -44,6 +44,29 @@ impl Breakpoints {
         Ok(())
     }
 
+    /// [`Breakpoints::set`] in code that stays as it is: what was read there once is not read again, as each access to
+    /// the memory takes as long as many instructions.
+    ///
+    /// # Errors
+    /// The memory cannot be changed.
+    pub(super) fn set_again(
+        &mut self,
+        memory: &ChildMemory,
+        at: usize,
+        place: Place,
+    ) -> io::Result<()> {
+        let known = self.0.iter_mut().rfind(|known| known.at == at && known.place == place);
+        match known {
+            Some(known) if !known.is_set => {
+                memory.patch(at, BREAKPOINT)?;
+                known.is_set = true;
+                Ok(())
+            }
+            Some(_) => Ok(()),
+            None => self.set(memory, at, place),
+        }
+    }
+
     /// Takes away the one that was set last at `at`, where a thread has reached it; what it stands for, and whether
     /// it was still there. `None` where none was ever set there.
     ///
@@ -57,8 +80,11 @@ impl Breakpoints {
         let Some(breakpoint) = self.0.iter_mut().rfind(|known| known.at == at) else {
             return Ok(None);
         };
-        let was_set = breakpoint.is_set;
-        breakpoint.take(memory)?;
+        let was_set = std::mem::replace(&mut breakpoint.is_set, false);
+        if was_set {
+            // It is still there: it was executed.
+            memory.patch(at, breakpoint.instead_of)?;
+        }
         Ok(Some((breakpoint.place, was_set)))
     }
 

@@ -3,7 +3,7 @@
 use super::breakpoints::{Breakpoints, Place};
 use crate::windows::debug::context::{self, Step};
 use crate::windows::debug::{names, wine_exceptions};
-use crate::windows::launcher::loaded_image::{self, ImageProblem};
+use crate::windows::launcher::loaded_image::{self, Header, ImageProblem};
 use crate::windows::launcher::memory::ChildMemory;
 use model::{DebuggedDll, DebuggedProcess};
 use std::collections::HashMap;
@@ -75,7 +75,8 @@ impl Debuggee {
             loader_stopped: false,
             loader32_stopped: false,
         };
-        if let Err(why) = debuggee.stop_at_entry(base, Place::Program) {
+        let image = image(&debuggee.memory, base, debuggee.file.as_ref());
+        if let Err(why) = debuggee.stop_at_entry(image, Place::Program) {
             debuggee
                 .record
                 .notes
@@ -94,12 +95,14 @@ impl Debuggee {
             initialized_us: None,
             returned_us: None,
         });
+        let image = match self.is_left_alone() {
+            true => None,
+            false => Some(image(&self.memory, base, file.as_ref())),
+        };
         self.dll_files.push(file);
-        if self.is_left_alone() {
-            return;
-        }
         // Without a breakpoint its initializer is not seen, and nothing else is lost.
-        if let Ok(bytes) = self.stop_at_entry(base, Place::Dll(place))
+        if let Some(image) = image
+            && let Ok(bytes) = self.stop_at_entry(image, Place::Dll(place))
             && place == 0
         {
             self.loader = base..base + bytes;
@@ -125,11 +128,11 @@ impl Debuggee {
     }
 
     /// Sets a breakpoint at the entry point of an image, where it has one; gives the image's size.
-    fn stop_at_entry(&mut self, base: usize, place: Place) -> Result<usize, Obstacle> {
+    fn stop_at_entry(&mut self, image: Header, place: Place) -> Result<usize, Obstacle> {
         if !context::IS_HERE {
             return Err(Obstacle::Build);
         }
-        let image = loaded_image::read(&self.memory, base)??;
+        let image = image??;
         match image.entry {
             Some(at) => self.breakpoints.set(&self.memory, at, place)?,
             None if place == Place::Program => return Err(Obstacle::NoEntry),
@@ -189,7 +192,7 @@ impl Debuggee {
     pub(super) fn stepped(&mut self, thread: u32) -> io::Result<bool> {
         let Some(at) = self.stepping.remove(&thread) else { return Ok(false) };
         if !self.is_left_alone() {
-            self.breakpoints.set(&self.memory, at, Place::Return)?;
+            self.set_return(at)?;
         }
         Ok(true)
     }
@@ -207,10 +210,18 @@ impl Debuggee {
         let Ok(returns_to) = self.memory.word(stack) else { return };
         let is_set = self.breakpoints.is_set(returns_to)
             || self.stepping.values().any(|at| *at == returns_to)
-            || self.breakpoints.set(&self.memory, returns_to, Place::Return).is_ok();
+            || self.set_return(returns_to).is_ok();
         if is_set {
             let stack = stack + size_of::<usize>();
             self.running.push(Running { dll, stack, returns_to });
+        }
+    }
+
+    /// Sets a breakpoint where an initializer returns to: nearly always the same place of the loader.
+    fn set_return(&mut self, at: usize) -> io::Result<()> {
+        match self.loader.contains(&at) {
+            true => self.breakpoints.set_again(&self.memory, at, Place::Return),
+            false => self.breakpoints.set(&self.memory, at, Place::Return),
         }
     }
 
@@ -248,6 +259,14 @@ impl Debuggee {
             context::run(*thread)?;
         }
         self.memory.hide_debugger()
+    }
+}
+
+/// The header of the image at `base`, from its file where that is known.
+fn image(memory: &ChildMemory, base: usize, file: Option<&File>) -> Header {
+    match file.map(|file| loaded_image::read_file(file, base)) {
+        Some(Ok(image)) => Ok(image),
+        _ => loaded_image::read(memory, base),
     }
 }
 
