@@ -1,7 +1,8 @@
 //! headstart.exe under Wine does with real PE files what the build for Linux does: it prints the same
-//! facts, writes the same bytes in place, and restores them. What it explains there is checked as well.
+//! facts, writes the same bytes in place, and restores them. What it explains and traces there is checked as well.
 
 mod explained;
+mod traced;
 
 use crate::context::Context;
 use crate::report::{Report, Row};
@@ -56,6 +57,7 @@ pub fn check(context: &Context) -> Result<Report> {
     let sets = pe_files::all()?;
     let mut rows: Vec<Row> = sets.iter().map(|set| builds.row(set)).collect::<Result<_>>()?;
     rows.extend(explained::rows(&builds, &sets)?);
+    rows.extend(traced::rows(&builds, &sets)?);
     Ok(Report { rows })
 }
 

@@ -7,7 +7,7 @@ use crate::statistics::median;
 use crate::subjects::pe_files::Set;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// DLLs of the largest generated program.
 const DLLS: usize = 100;
@@ -24,17 +24,19 @@ const ROUNDING_US: f64 = 0.01;
 /// headstart.exe does not explain one.
 pub(super) fn rows(builds: &Builds<'_>, sets: &[Set]) -> Result<Vec<Row>> {
     let mut rows = vec![generated(builds)?];
-    let programs = sets.iter().filter(|set| set.name != "Wine").flat_map(|set| &set.files);
-    for program in programs.filter(|file| is_tool(file)) {
+    for program in tools(sets) {
         rows.push(real(builds, program)?);
     }
     Ok(rows)
 }
 
 /// Command-line tools of the sets.
-fn is_tool(file: &Path) -> bool {
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    ["ninja.exe", "cmake.exe", "ruff.exe", "rg.exe"].contains(&name)
+pub(super) fn tools(sets: &[Set]) -> impl Iterator<Item = &PathBuf> {
+    let is_tool = |file: &&PathBuf| {
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        ["ninja.exe", "cmake.exe", "ruff.exe", "rg.exe"].contains(&name)
+    };
+    sets.iter().filter(|set| set.name != "Wine").flat_map(|set| &set.files).filter(is_tool)
 }
 
 fn generated(builds: &Builds<'_>) -> Result<Row> {
