@@ -32,8 +32,9 @@ impl ChanceFailures {
     /// What a reader should know.
     pub fn note(&self) -> Option<String> {
         let launches = model::figures::plural(self.count as u64, "launch", "launches");
+        let count = if self.count == 1 { "does not count" } else { "do not count" };
         (self.count > 0).then(|| {
-            format!("{launches} failed by Wine's fault, did not when made again, and do not count.")
+            format!("{launches} failed by Wine's fault, did not when made again, and {count}.")
         })
     }
 }
@@ -54,7 +55,8 @@ mod tests {
         let mut failures = none();
         assert_eq!(failures.note(), None);
         assert!(failures.go_on(&failed(), 50));
-        assert!(failures.note().is_some_and(|note| note.starts_with("1 launch failed")));
+        let note = "1 launch failed by Wine's fault, did not when made again, and does not count.";
+        assert_eq!(failures.note().as_deref(), Some(note));
         assert!(!failures.go_on(&failed(), 50), "the same launch fails again");
         let mut often = none();
         assert!(often.go_on(&failed(), 10) && !often.go_on(&failed(), 20));

@@ -7,13 +7,18 @@ use crate::windows::under_wine;
 use model::{Ending, Launch, Reading};
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 
+/// Of a program that has ended before the first tick that was its own.
+const UNTIMED: &str = "Windows counts CPU time by the ticks of its clock, some milliseconds apart, and none was the program's";
+
 /// The launch of a program that is complete. Nothing of it has been ended yet.
 pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) -> Launch {
     let wine = under_wine::version().is_some();
     let accounts = if wine { None } else { job.accounts() };
-    // In units of 100 ns.
-    let time_us = |units: Option<i64>| match units {
-        Some(units) => Reading::Value(units as f64 / 10.0),
+    let times = accounts.map(|accounts| (accounts.TotalUserTime, accounts.TotalKernelTime));
+    let time_us = |of: fn((i64, i64)) -> i64| match times {
+        // In units of 100 ns.
+        Some(times) if times != (0, 0) => Reading::Value(of(times) as f64 / 10.0),
+        Some(_) => Reading::unavailable(UNTIMED, ""),
         None => uncounted(wine, "the CPU time of programs"),
     };
     let peak_kib = if wine { None } else { peak_working_set_kib(child) };
@@ -21,8 +26,8 @@ pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) ->
         total_us,
         created_us: Some(child.created_us),
         ending,
-        user_us: time_us(accounts.map(|accounts| accounts.TotalUserTime)),
-        system_us: time_us(accounts.map(|accounts| accounts.TotalKernelTime)),
+        user_us: time_us(|(user, _)| user),
+        system_us: time_us(|(_, system)| system),
         private_kib: Some(private_memory()),
         peak_rss_kib: peak_kib
             .map_or_else(|| uncounted(wine, "the memory of programs"), Reading::Value),
