@@ -25,7 +25,7 @@ pub use functions::{
 };
 pub use lines::{Line, lines};
 pub use placement::{ImagePlacement, PlacedPart, PlacedSection, placement, placement_of};
-pub use starts::{CodePart, FunctionStarts, function_starts, function_starts_of};
+pub use starts::{CodePart, FunctionStarts, build_of, function_starts, function_starts_of};
 
 use files::MapError;
 use memmap2::Mmap;

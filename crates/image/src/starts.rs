@@ -63,6 +63,18 @@ pub fn function_starts_of(path: &str, bytes: &[u8]) -> Result<FunctionStarts, Im
     if is_pe(bytes) { pe::starts(path, bytes, None) } else { elf::starts(path, bytes) }
 }
 
+/// What tells this build of an ELF or PE file from others, as [`FunctionStarts::build_id`]; `None` where nothing does,
+/// or the file cannot be read.
+pub fn build_of(path: &Path) -> Option<String> {
+    let name = path.to_string_lossy();
+    let (_, bytes) = crate::map(path).ok()??;
+    if is_pe(&bytes) {
+        pe::build_id_of(&name, &bytes)
+    } else {
+        elf::build_id_of(&name, &bytes).ok()?
+    }
+}
+
 impl FunctionStarts {
     /// Adds a start, if it is code and the file has it.
     pub(crate) fn add(&mut self, file: &[u8], address: Va) {

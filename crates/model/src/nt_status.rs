@@ -5,9 +5,13 @@
 const ERROR: u32 = 0xc;
 
 /// Those that programs usually end with (MS-ERREF 2.3.1), and what Microsoft's C++ runtime raises.
-const NAMED: [(u32, &str); 14] = [
+const NAMED: [(u32, &str); 18] = [
     (0x4000_0015, "abort"),
+    (0x4001_0005, "Ctrl-C in a debugger"),
+    (0x8000_0001, "guard page"),
+    (0x8000_0002, "misaligned data"),
     (0x8000_0003, "breakpoint"),
+    (0x8000_0004, "single step"),
     (0xc000_0005, "access violation"),
     (0xc000_001d, "illegal instruction"),
     (0xc000_007b, "invalid image format"),

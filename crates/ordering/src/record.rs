@@ -33,9 +33,22 @@ pub fn trace(recorded: RecordedFunctions, command: &Command) -> FunctionTrace {
         called[call.module.index()].push(call.rva);
     }
     let named: Vec<Result<NamedFunctions, String>> =
-        modules.par_iter().zip(called).map(|(module, called)| names(module, called)).collect();
-    notes.extend(named.iter().filter_map(|named| named.as_ref().err().cloned()));
-    let named: Vec<NamedFunctions> = named.into_iter().map(Result::unwrap_or_default).collect();
+        modules.par_iter().zip(&called).map(|(module, called)| names(module, called)).collect();
+    let unnamed = |(module, called): (&RecordedModule, Vec<Rva>)| {
+        let unnamed =
+            |rva| (rva, NamedFunction { name: String::new(), bytes: until_next(module, rva) });
+        called.into_iter().map(unnamed).collect::<NamedFunctions>()
+    };
+    let named: Vec<NamedFunctions> = named
+        .into_iter()
+        .zip(modules.iter().zip(called))
+        .map(|(named, module)| {
+            named.unwrap_or_else(|why| {
+                notes.push(why);
+                unnamed(module)
+            })
+        })
+        .collect();
     let calls = calls.iter().map(|call| {
         let known = named[call.module.index()].get(&call.rva).cloned().unwrap_or_default();
         FirstCall {
@@ -77,18 +90,25 @@ fn module(recorded: &RecordedModule) -> FunctionModule {
 }
 
 /// Names and sizes of the functions that begin at `called`; an error in words where the file
-/// cannot be read any more.
-fn names(module: &RecordedModule, called: Vec<Rva>) -> Result<NamedFunctions, String> {
+/// cannot be read any more, or is another.
+fn names(module: &RecordedModule, called: &[Rva]) -> Result<NamedFunctions, String> {
     if called.is_empty() {
         return Ok(NamedFunctions::default());
     }
     let base = module.functions.preferred_base;
     let starts: Vec<Va> = called.iter().map(|rva| base.saturating_add(rva.0.into())).collect();
     let path = text::name(&module.path);
+    let build = image::build_of(Path::new(&path));
+    if build.is_some() && build != module.functions.build_id {
+        return Err(format!(
+            "'{}' was replaced during the launch, so its functions have no names; record it again",
+            module.path
+        ));
+    }
     let found = image::functions_starting(Path::new(&path), Path::new(DEBUG_FOLDER), &starts);
     let found =
         found.map_err(|error| format!("the names of its functions cannot be read: {error}"))?;
-    let named = called.into_iter().zip(found).map(|(rva, function)| {
+    let named = called.iter().copied().zip(found).map(|(rva, function)| {
         let known = function.map_or(NamedFunction::default(), |function| NamedFunction {
             name: function.name.unwrap_or_default(),
             bytes: u32::try_from(function.bytes).unwrap_or(u32::MAX),

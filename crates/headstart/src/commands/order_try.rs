@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     });
     line.clear();
     let Attempted { mut order, assumption, verification, old, new } = attempted?;
-    order.notes.extend(assumption.map(notes::assumed));
+    order.notes.extend(assumption.map(|it| notes::assumed(it, false)));
     let (linker, file) = (Some(arguments.linker), Some(arguments.order.as_path()));
     let snippet = arguments.snippet.text(linker, file)?;
     let code = order_verify::code(verification.verdict);

@@ -134,7 +134,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let file = arguments.order_file(&subject, &plan, &traces, &sections);
     let mut report = summary::report(&subject, &plan, &file);
     report.notes.extend(ordering::trace::failed(&traces));
-    report.notes.extend(summary::assumption(&subject, &plan).map(notes::assumed));
+    let assumption = summary::assumption(&subject, &plan);
+    report.notes.extend(assumption.map(|it| notes::assumed(it, map.is_some())));
     let of_traces = counted_traces::notes(&subject, &plan, &traces, &names);
     report.notes.extend(of_traces.iter().map(notes::of_traces));
     if let Some(map) = &map {

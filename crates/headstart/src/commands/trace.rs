@@ -181,9 +181,13 @@ impl Arguments {
             return Some(note.to_owned());
         }
         let is_never_ready = !recorded.ready && !until::is_exit(&self.until);
+        let end = match recorded.ending {
+            Ending::TimedOut => "the time was up (--timeout)",
+            _ => "the end of the program",
+        };
         is_never_ready.then(|| {
             format!(
-                "'--until {}' never came true: the trace has all calls until the end of the program",
+                "'--until {}' never came true: the trace has all calls until {end}",
                 until::words(&self.until)
             )
         })

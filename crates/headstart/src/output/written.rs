@@ -15,7 +15,7 @@ use crate::exit::{self, FileError, WithCode};
 use crate::spared;
 use anyhow::Result;
 use files::{Permit, WriteError};
-use host::is_program;
+use host::{is_named_device, is_program};
 use std::path::Path;
 
 pub use host::is_named_pipe;
@@ -27,8 +27,12 @@ pub use host::is_named_pipe;
 pub fn may_be_written(path: &Path) -> Result<()> {
     let (found, remedy) = if !files::folder_of(path).is_dir() {
         ("its folder does not exist", "create it, or choose another file")
+    } else if path.is_dir() {
+        ("it is a folder", "choose a file in it")
     } else if is_named_pipe(path) {
         ("it is a named pipe, which waits for somebody who reads it", "choose a file")
+    } else if is_named_device(path) {
+        ("it is the name of a device", "choose a file")
     } else if is_program(path) {
         (
             "it is marked as a program (executable), which results do not replace",

@@ -4,6 +4,11 @@ use super::debug;
 use super::read::Pe;
 use crate::notes::Notes;
 
+/// [`read`] of the PE file `bytes`; `name` is only its name in errors. `None` where it is none.
+pub(crate) fn of_bytes(name: &str, bytes: &[u8]) -> Option<String> {
+    Pe::parse(name, bytes).ok().as_ref().map(read)
+}
+
 /// GUID and age of the PDB file; without one `TimeDateStamp` and `SizeOfImage`.
 pub(super) fn read(file: &Pe<'_>) -> String {
     let notes = &mut Notes::new(file.bytes().len());

@@ -52,9 +52,8 @@ impl Places {
         let mut pdb = path.and_then(|path| pdb::beside(file, path)).unwrap_or_default();
         pdb.retain(|symbol| symbol.is_function);
         starts.extend(symbols.iter().chain(&pdb).map(|symbol| symbol.rva));
-        starts.extend(
-            exported(file).chain(file.guarded_functions()).filter(|&rva| is_pure(file, rva)),
-        );
+        let exported = exported(file).filter(|&rva| !has_tables(file, rva));
+        starts.extend(exported.chain(file.guarded_functions()).filter(|&rva| is_pure(file, rva)));
         starts.extend(file.tls_callbacks());
         starts.extend(Some(file.headers().entry).filter(|entry| *entry != Rva(0)));
         starts.sort_unstable();
@@ -83,6 +82,21 @@ fn exported<'f>(file: &'f Pe<'_>) -> impl Iterator<Item = Rva> + use<'f> {
 /// written.
 fn is_pure(file: &Pe<'_>, rva: Rva) -> bool {
     file.section(rva).is_some_and(|section| section.flags & spec::IMAGE_SCN_MEM_WRITE == 0)
+}
+
+/// Tables of the data directory that linkers put into a section of read-only data.
+const TABLES: [usize; 5] =
+    [spec::EXPORT, spec::IMPORT, spec::EXCEPTION, spec::DEBUG, spec::LOAD_CONFIG];
+
+/// Whether an address is in a section that holds read-only data, too (`/MERGE:.rdata=.text`): what is exported there
+/// may be a function or data.
+fn has_tables(file: &Pe<'_>, rva: Rva) -> bool {
+    let Some(section) = file.section(rva) else { return false };
+    let is_there = |table: usize| {
+        let table = file.directory(table).and_then(|table| file.section(table.rva));
+        table.is_some_and(|other| other.rva == section.rva)
+    };
+    TABLES.into_iter().any(is_there)
 }
 
 /// Fields in code that change when the image is moved: no instruction begins in one.

@@ -38,6 +38,7 @@ mod write;
 
 pub use address_fields::AddressField;
 pub use address_map::AddressMap;
+pub(crate) use build_id::of_bytes as build_id_of;
 pub use exception_table::RuntimeFunction;
 pub use facts::{facts, facts_of};
 pub use file::PeFile;

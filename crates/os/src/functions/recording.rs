@@ -131,6 +131,15 @@ impl Recording {
         ));
     }
 
+    /// Says that a breakpoint was met where the recorder had one and has removed it.
+    pub(crate) fn note_copied_breakpoint(&mut self, program: &str) {
+        self.note(format!(
+            "'{program}' executed a breakpoint instruction at the beginning of a function whose own \
+             breakpoint had been removed: the program has set it, or it has restored code that it had \
+             copied with the recorder's breakpoint in it and behaves differently than usual"
+        ));
+    }
+
     /// Says which programs have been ended that the launched one left running; `remedy` what to do.
     pub(crate) fn note_left(&mut self, programs: &[String], remedy: &str) {
         // A launch that was complete is ended with all that belongs to it.

@@ -9,10 +9,11 @@ use std::path::Path;
 /// So many traces of which the same is said are named.
 const NAMED: usize = 3;
 
-/// What the predictions assume, and what tells it exactly.
-pub fn assumed(assumption: Assumption) -> String {
+/// What the predictions assume, and what tells it exactly, unless that was given already.
+pub fn assumed(assumption: Assumption, has_map: bool) -> String {
     match assumption {
         Assumption::Alignments(_) => assumption.to_string(),
+        Assumption::Sections(_) if has_map => assumption.to_string(),
         Assumption::Sections(_) => format!(
             "{assumption}; the linker's map of this build (order write --map) tells it exactly"
         ),

@@ -10,6 +10,11 @@ pub fn is_named_pipe(path: &Path) -> bool {
     !is_open && path.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
+/// Whether the name is that of a device in every folder: here devices are files, which can be written.
+pub fn is_named_device(_path: &Path) -> bool {
+    false
+}
+
 /// Whether it is marked as a program.
 pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)

@@ -11,6 +11,11 @@ pub fn is_named_pipe(path: &Path) -> bool {
     name.starts_with(r"\\.\pipe\")
 }
 
+/// Whether the name is that of a device in every folder, such as NUL.
+pub fn is_named_device(path: &Path) -> bool {
+    files::is_device(path)
+}
+
 /// Whether its name is that of a program.
 pub fn is_program(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();

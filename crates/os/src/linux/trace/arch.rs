@@ -13,6 +13,12 @@ pub type Registers = libc::user_regs_struct;
 
 /// The one-byte breakpoint instruction, int3.
 pub const BREAKPOINT: u8 = 0xcc;
+
+/// `pushfq`.
+pub const PUSH_FLAGS: u8 = 0x9c;
+
+/// Of the flags: an exception behind the next instruction, as a single step needs it.
+const TRAP: u64 = 0x100;
 /// AUDIT_ARCH_X86_64 (linux/audit.h).
 pub const AUDIT_ARCH: u32 = 0xc000_003e;
 /// ARCH_SET_FS, the code of arch_prctl(2) that sets the thread pointer.
@@ -39,6 +45,14 @@ pub fn instruction_pointer(tid: Tid) -> io::Result<MappedVa> {
 /// Makes `tid` continue at `address`.
 pub fn set_instruction_pointer(tid: Tid, address: MappedVa) -> io::Result<()> {
     ptrace::set_user_word(tid, INSTRUCTION_POINTER, address.0)
+}
+
+/// `pushfq` was executed by a single step: the flags that it has put on the stack are to be those of the program, which
+/// may restore them.
+pub fn clear_saved_trap(tid: Tid) -> io::Result<()> {
+    let stack = stack_pointer(&ptrace::registers(tid)?);
+    let [flags] = ptrace::read_words::<1>(tid, stack).ok_or(io::ErrorKind::NotFound)?;
+    ptrace::write_memory(tid, stack, &(flags & !TRAP).to_le_bytes())
 }
 
 /// The stack pointer.

@@ -177,6 +177,12 @@ impl<'a> Session<'a> {
         if let Some(address) = stepped
             && let Some(space) = self.spaces.get_mut(task.space)
         {
+            if space.watch.saves_flags(address)
+                && arch::instruction_pointer(tid).is_ok_and(|next| next != address)
+            {
+                // A thread that has been killed meanwhile restores nothing.
+                let _ = arch::clear_saved_trap(tid);
+            }
             // Where this fails the memory is gone, and with it the breakpoint.
             let _ = match self.recording {
                 Some(_) => space.watch.replant(tid, address),

@@ -15,9 +15,11 @@ pub(in crate::windows) const IS_HERE: bool = cfg!(target_arch = "x86_64");
 /// `int3`.
 pub(in crate::windows) const BREAKPOINT: u8 = 0xcc;
 
+/// `pushfq`.
+pub(in crate::windows) const PUSH_FLAGS: u8 = 0x9c;
+
 /// Of the flags register: an exception behind the next instruction.
-#[cfg(target_arch = "x86_64")]
-const TRAP: u32 = 0x100;
+pub(in crate::windows) const TRAP: u32 = 0x100;
 
 /// How a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +51,14 @@ pub(in crate::windows) fn run(thread: HANDLE) -> io::Result<()> {
     change(thread, |context| context.EFlags &= !TRAP).map(drop)
 }
 
-/// Has a thread wait, whatever its process does, until [`resume`]; whether that worked.
-pub(in crate::windows) fn suspend(thread: HANDLE) -> bool {
+/// Has a thread wait, whatever its process does, until [`resume`]; how often it was suspended before. `None` where it
+/// is gone.
+pub(in crate::windows) fn suspend(thread: HANDLE) -> Option<u32> {
     // SAFETY: no pointer is passed; a handle of a thread that is gone is refused.
-    unsafe { SuspendThread(thread) != u32::MAX }
+    match unsafe { SuspendThread(thread) } {
+        u32::MAX => None,
+        before => Some(before),
+    }
 }
 
 /// Ends a [`suspend`].
@@ -61,15 +67,15 @@ pub(in crate::windows) fn resume(thread: HANDLE) {
     unsafe { ResumeThread(thread) };
 }
 
-/// Where a stopped thread goes on.
+/// Where a stopped thread goes on, and its stack pointer.
 ///
 /// # Errors
 /// What the system says.
 #[cfg(target_arch = "x86_64")]
-pub(in crate::windows) fn instruction_pointer(thread: HANDLE) -> io::Result<usize> {
+pub(in crate::windows) fn place(thread: HANDLE) -> io::Result<(usize, usize)> {
     let mut at = 0;
-    change(thread, |context| at = context.Rip as usize)?;
-    Ok(at)
+    let stack = change(thread, |context| at = context.Rip as usize)?;
+    Ok((at, stack))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -92,7 +98,7 @@ fn change(thread: HANDLE, change: impl FnOnce(&mut CONTEXT)) -> io::Result<usize
 
 /// Never called: no breakpoint is set.
 #[cfg(not(target_arch = "x86_64"))]
-pub(in crate::windows) fn instruction_pointer(_thread: HANDLE) -> io::Result<usize> {
+pub(in crate::windows) fn place(_thread: HANDLE) -> io::Result<(usize, usize)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

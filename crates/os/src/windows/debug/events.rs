@@ -7,7 +7,8 @@ use std::mem::MaybeUninit;
 use std::os::windows::io::FromRawHandle;
 use windows_sys::Win32::Foundation::{
     DBG_CONTINUE, DBG_EXCEPTION_NOT_HANDLED, ERROR_SEM_TIMEOUT, EXCEPTION_BREAKPOINT,
-    EXCEPTION_SINGLE_STEP, GetLastError, HANDLE, STATUS_WX86_BREAKPOINT,
+    EXCEPTION_INVALID_HANDLE, EXCEPTION_SINGLE_STEP, GetLastError, HANDLE,
+    STATUS_HANDLE_NOT_CLOSABLE, STATUS_WX86_BREAKPOINT,
 };
 use windows_sys::Win32::System::Diagnostics::Debug::{
     CREATE_PROCESS_DEBUG_EVENT, CREATE_THREAD_DEBUG_EVENT, ContinueDebugEvent, DEBUG_EVENT,
@@ -40,6 +41,9 @@ pub(in crate::windows) enum EventKind {
     Breakpoint32,
     /// A thread has executed one instruction and was to stop then.
     Stepped,
+    /// A handle was used that is none, or one closed that may not be. The system raises this exception only in
+    /// programs that are debugged.
+    BadHandle,
     /// Another exception was raised, which is the program's affair.
     Exception,
     /// The last thread of a process has ended.
@@ -97,6 +101,7 @@ pub(in crate::windows) fn next(ms: u32) -> Result<Option<Event>, LaunchError> {
                     }
                     EXCEPTION_SINGLE_STEP => EventKind::Stepped,
                     STATUS_WX86_BREAKPOINT => EventKind::Breakpoint32,
+                    EXCEPTION_INVALID_HANDLE | STATUS_HANDLE_NOT_CLOSABLE => EventKind::BadHandle,
                     _ => EventKind::Exception,
                 }
             }

@@ -171,11 +171,3 @@ impl Session<'_> {
         self.job.end_everything(self.child.pid).map(drop)
     }
 }
-
-/// That a breakpoint could not be set, with the system's words.
-pub(super) fn no_breakpoint(source: std::io::Error) -> LaunchError {
-    LaunchError::failed(
-        "a breakpoint could not be set or removed",
-        "make sure that no other debugger is attached to the program",
-    )(source)
-}

@@ -7,7 +7,7 @@ use std::path::Path;
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT, ERROR_DIRECTORY, ERROR_ELEVATION_REQUIRED,
     ERROR_EXE_MACHINE_TYPE_MISMATCH, ERROR_FILE_NOT_FOUND, ERROR_FILENAME_EXCED_RANGE,
-    ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION, MAX_PATH,
+    ERROR_INVALID_NAME, ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION, MAX_PATH,
 };
 
 /// Refuses what Windows would hand to another program. cmd, which runs batch files, divides their
@@ -35,7 +35,7 @@ pub(super) fn explain(prepared: &Prepared, source: io::Error) -> LaunchError {
         (Some(ERROR_FILE_NOT_FOUND | ERROR_PATH_NOT_FOUND), _) if !program.exists() => {
             LaunchError::NoSuchFile(program)
         }
-        (Some(ERROR_FILE_NOT_FOUND | ERROR_PATH_NOT_FOUND), _)
+        (Some(ERROR_FILE_NOT_FOUND | ERROR_INVALID_NAME | ERROR_PATH_NOT_FOUND), _)
             if program.as_os_str().len() >= MAX_PATH as usize =>
         {
             LaunchError::Refused {

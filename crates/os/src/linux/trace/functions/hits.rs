@@ -77,10 +77,13 @@ impl Session<'_> {
     fn on_foreign_breakpoint(&mut self, tid: Tid, space: usize, address: MappedVa) {
         let space = self.spaces.get(space);
         let is_watched = space.is_some_and(|space| space.watch.contains(address));
+        let had_breakpoint = space.is_some_and(|space| space.watch.had_breakpoint(address));
         let program = ptrace::proc_link(tid, "exe").unwrap_or_default();
         let Some(recording) = &mut self.recording else { return };
         recording.foreign_breakpoint = true;
-        if !is_watched {
+        if had_breakpoint {
+            recording.note_copied_breakpoint(&program);
+        } else if !is_watched {
             recording.note_foreign_breakpoint(&program);
         }
     }

@@ -127,6 +127,20 @@ impl Watch {
             || is_relocated(watched, tid, address)
     }
 
+    /// Whether the function at `address` begins with an instruction that puts the flags on the stack.
+    pub fn saves_flags(&self, address: MappedVa) -> bool {
+        self.find(address).is_some_and(|place| {
+            self.modules[place.module].original(place.index) == arch::PUSH_FLAGS
+        })
+    }
+
+    /// Whether the function at `address` has, or had, a breakpoint of the recorder.
+    pub fn had_breakpoint(&self, address: MappedVa) -> bool {
+        self.find(address).is_some_and(|place| {
+            self.modules[place.module].original(place.index) != arch::BREAKPOINT
+        })
+    }
+
     /// Puts the original byte back.
     pub fn lift(&mut self, tid: Tid, address: MappedVa, place: FunctionPlace) -> io::Result<()> {
         self.write(tid, address, self.modules[place.module].original(place.index))?;

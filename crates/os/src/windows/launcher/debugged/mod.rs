@@ -12,7 +12,7 @@ use super::{Configuration, LaunchSpec};
 use crate::windows::LaunchError;
 use crate::windows::clock::Instant;
 use crate::windows::debug::events::{Event, EventKind};
-use crate::windows::debug::{self, Answer, Moment, Watcher, names, no_breakpoint};
+use crate::windows::debug::{self, Answer, Moment, Watcher, names};
 use debuggee::{Debuggee, Reached};
 use model::{DebugStop, DebuggedLaunch, DebuggedProcess, Until};
 
@@ -54,7 +54,7 @@ impl Watcher for Record {
             }
             (kind, Some(index)) => {
                 let to_entry = self.to_entry && index == 0;
-                answer = answered(&mut self.processes[index], kind, thread, at_us, to_entry)?;
+                answer = answered(&mut self.processes[index], kind, thread, at_us, to_entry);
             }
             (_, None) => {}
         }
@@ -92,7 +92,7 @@ fn answered(
     thread: u32,
     at_us: f64,
     to_entry: bool,
-) -> Result<Answer, LaunchError> {
+) -> Answer {
     let mut answer = Answer::HANDLED;
     match kind {
         EventKind::ThreadBegun { thread: handle } => {
@@ -104,18 +104,20 @@ fn answered(
         EventKind::Loaded { base, file } => debuggee.loaded(base, file, at_us),
         EventKind::Unloaded { base } => debuggee.unloaded(base),
         EventKind::Breakpoint { at } => {
-            let reached = debuggee.reached(at, thread, at_us).map_err(no_breakpoint)?;
+            // Of a process that is being ended, memory and threads are out of reach already. If another one went on
+            // wrongly, it would end otherwise than without a debugger, and would not be explained.
+            let reached = debuggee.reached(at, thread, at_us).unwrap_or(Reached::Known);
             answer.handled = reached != Reached::Own;
             answer.completes = to_entry && reached == Reached::Entry;
         }
-        EventKind::Stepped => answer.handled = debuggee.stepped(thread).map_err(no_breakpoint)?,
+        EventKind::Stepped => answer.handled = debuggee.stepped(thread).unwrap_or(true),
         EventKind::Breakpoint32 => answer.handled = debuggee.reached32(),
         EventKind::Exception => answer.handled = false,
         EventKind::Ended { code } => {
             debuggee.record.exiting_us = Some(at_us);
             debuggee.record.exit_code = Some(code);
         }
-        EventKind::Begun { .. } | EventKind::Other => {}
+        EventKind::Begun { .. } | EventKind::BadHandle | EventKind::Other => {}
     }
-    Ok(answer)
+    answer
 }

@@ -12,7 +12,7 @@ use crate::functions::{
 };
 use crate::windows::debug::context::IS_HERE;
 use crate::windows::debug::events::{Event, EventKind};
-use crate::windows::debug::{self, Answer, Moment, Watcher, names, no_breakpoint};
+use crate::windows::debug::{self, Answer, Moment, Watcher, names};
 use crate::windows::launcher::prepared::Prepared;
 use crate::windows::launcher::{Configuration, Launcher};
 use crate::windows::{LaunchError, under_wine};
@@ -86,7 +86,7 @@ impl Watcher for Tracer {
                 self.processes.push(Process::new(pid, program, process, (thread, handle)));
                 self.watch(self.processes.len() - 1, base, &path);
             }
-            (kind, Some(process)) => answer = self.answered(process, thread, kind)?,
+            (kind, Some(process)) => answer = self.answered(process, thread, kind),
             (_, None) => {}
         }
         answer.completes = self.recording.over.is_over();
@@ -101,12 +101,7 @@ impl Tracer {
     }
 
     /// Acts on an event of a process that is known.
-    fn answered(
-        &mut self,
-        index: usize,
-        thread: u32,
-        kind: EventKind,
-    ) -> Result<Answer, LaunchError> {
+    fn answered(&mut self, index: usize, thread: u32, kind: EventKind) -> Answer {
         let process = &mut self.processes[index];
         match kind {
             EventKind::ThreadBegun { thread: handle } => {
@@ -118,19 +113,24 @@ impl Tracer {
             EventKind::Breakpoint { at } => return self.reached(index, thread, at),
             EventKind::Stepped => {
                 let counts = !self.recording.is_finished();
-                let is_ours = process.stepped(thread, counts).map_err(no_breakpoint)?;
-                return Ok(if is_ours { Answer::HANDLED } else { Answer::PASSED_ON });
+                let is_ours = process.stepped(thread, counts);
+                let is_ours = process.unless_it_ends(is_ours).unwrap_or(true);
+                return if is_ours { Answer::HANDLED } else { Answer::PASSED_ON };
             }
             EventKind::Breakpoint32 if process.reached32() => {}
-            EventKind::Breakpoint32 => return Ok(Answer::PASSED_ON),
+            EventKind::Breakpoint32 => return Answer::PASSED_ON,
             EventKind::Exception => {
-                process.raised(thread).map_err(no_breakpoint)?;
-                return Ok(Answer::PASSED_ON);
+                let raised = process.raised(thread);
+                process.unless_it_ends(raised);
+                return Answer::PASSED_ON;
             }
-            EventKind::Ended { .. } => process.has_ended = true,
-            EventKind::Begun { .. } | EventKind::Other => {}
+            EventKind::Ended { code } => {
+                process.has_ended = true;
+                process.has_crashed = matches!(Ending::of_windows(code), Ending::Status(_));
+            }
+            EventKind::Begun { .. } | EventKind::BadHandle | EventKind::Other => {}
         }
-        Ok(Answer::HANDLED)
+        Answer::HANDLED
     }
 
     /// A DLL was mapped.
@@ -165,6 +165,7 @@ impl Tracer {
         recording.note_hidden_functions(path, &functions);
         match process.watch(NewModule { module, functions, base }) {
             Ok(count) => recording.planted += count as u64,
+            Err(_) if process.is_out_of_reach(base) => {}
             Err(error) => {
                 recording.note(format!("'{path}': its functions are not recorded: {error}"));
             }
@@ -172,10 +173,11 @@ impl Tracer {
     }
 
     /// A thread has reached a breakpoint.
-    fn reached(&mut self, index: usize, thread: u32, at: usize) -> Result<Answer, LaunchError> {
+    fn reached(&mut self, index: usize, thread: u32, at: usize) -> Answer {
         let Tracer { recording, processes, .. } = self;
         let process = &mut processes[index];
-        match process.reached(at, thread).map_err(no_breakpoint)? {
+        let reached = process.reached(at, thread);
+        match process.unless_it_ends(reached).unwrap_or(Reached::Known) {
             Reached::Function { module, rva } => {
                 if recording.is_last(module, rva) {
                     recording.finish();
@@ -183,7 +185,8 @@ impl Tracer {
                 let is_counted =
                     !recording.is_finished() && recording.record(process.program, module, rva);
                 if is_counted {
-                    process.step(thread, at).map_err(no_breakpoint)?;
+                    let step = process.step(thread, at);
+                    process.unless_it_ends(step);
                 }
             }
             Reached::Known => {}
@@ -191,19 +194,30 @@ impl Tracer {
             Reached::Own => {
                 let program = &recording.programs[process.program as usize];
                 let path = program.path.clone();
-                if !process.watches(at) {
+                if process.had_breakpoint(at) {
+                    recording.note_copied_breakpoint(&path);
+                } else if !process.watches(at) {
                     recording.note_foreign_breakpoint(&path);
                 }
-                return Ok(Answer::PASSED_ON);
+                return Answer::PASSED_ON;
             }
         }
-        Ok(Answer::HANDLED)
+        Answer::HANDLED
     }
 
     /// What was recorded of a launch that ended so.
     fn into_functions(mut self, ending: Ending) -> RecordedFunctions {
         let is_ready = ending == Ending::Ready;
         let recording = &mut self.recording;
+        for process in self.processes.iter_mut().filter(|process| process.has_crashed) {
+            if let Some(error) = process.failed.take() {
+                let path = &recording.programs[process.program as usize].path;
+                recording.note(format!(
+                    "'{path}' crashed after a breakpoint could not be handled ({error}): perhaps for \
+                     that reason; record it again"
+                ));
+            }
+        }
         if let Some(version) = under_wine::version() {
             recording.note(format!(
                 "under Wine {version}, which tells programs that they are debugged (IsDebuggerPresent)"

@@ -28,6 +28,10 @@ pub(super) struct Process {
     /// Its program is not for x86-64.
     pub(super) is_narrow: bool,
     pub(super) has_ended: bool,
+    /// It has ended by an exception.
+    pub(super) has_crashed: bool,
+    /// Why a breakpoint could not be handled: the process was ended meanwhile, or it does not do what it would.
+    pub(super) failed: Option<io::Error>,
     /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
     loader: Option<Range<usize>>,
     loader_stopped: bool,
@@ -39,6 +43,8 @@ struct Stepping {
     thread: u32,
     at: usize,
     others: Vec<HANDLE>,
+    /// How often the program itself has suspended the thread.
+    suspended: u32,
 }
 
 /// A module that is to be watched.
@@ -72,10 +78,18 @@ impl Process {
             stepping: None,
             is_narrow: false,
             has_ended: false,
+            has_crashed: false,
+            failed: None,
             loader: None,
             loader_stopped: false,
             loader32_stopped: false,
         }
+    }
+
+    /// Where its program has a function, and had a breakpoint of the recorder, or one still: a breakpoint that it
+    /// executes there and that is none of the recorder's may be a copy of one.
+    pub(super) fn had_breakpoint(&self, at: usize) -> bool {
+        self.place(at).is_some()
     }
 
     /// Whether nothing of it is watched so far.
@@ -103,6 +117,10 @@ impl Process {
     /// The module is not for x86-64, or the memory cannot be changed.
     pub(super) fn watch(&mut self, new: NewModule) -> io::Result<usize> {
         self.unloaded(new.base);
+        // A second view of a file is mapped for reading: the loader maps each module once.
+        if self.watched.iter().any(|watched| watched.module == new.module) {
+            return Ok(0);
+        }
         if let Err(problem) = loaded_image::read(&self.memory, new.base)? {
             self.is_narrow = self.is_new() && problem == ImageProblem::Machine;
             return Err(io::Error::other(problem));
@@ -121,8 +139,9 @@ impl Process {
 
     /// A thread has ended.
     pub(super) fn thread_ended(&mut self, thread: u32) {
+        let stepping = self.take_step(thread);
         self.threads.remove(&thread);
-        if let Some(stepping) = self.take_step(thread) {
+        if let Some(stepping) = stepping {
             // It was ended under the breakpoint of a function that others may call; and so may the process be.
             let _ = self.replant(stepping.at);
         }
@@ -168,10 +187,16 @@ impl Process {
     /// # Errors
     /// What the system says.
     pub(super) fn step(&mut self, thread: u32, at: usize) -> io::Result<()> {
-        context::go_on_at(self.thread(thread)?, at, Step::One)?;
+        let handle = self.thread(thread)?;
+        context::go_on_at(handle, at, Step::One)?;
         let others = self.threads.iter().filter(|(id, _)| **id != thread);
-        let others = others.map(|(_, handle)| *handle).filter(|other| context::suspend(*other));
-        self.stepping = Some(Stepping { thread, at, others: others.collect() });
+        let others =
+            others.map(|(_, handle)| *handle).filter(|other| context::suspend(*other).is_some());
+        let others = others.collect();
+        // Whoever would resume it waits until it has made its step.
+        let suspended = context::suspend(handle).unwrap_or(0);
+        (0..=suspended).for_each(|_| context::resume(handle));
+        self.stepping = Some(Stepping { thread, at, others, suspended });
         Ok(())
     }
 
@@ -183,10 +208,16 @@ impl Process {
     pub(super) fn stepped(&mut self, thread: u32, counts: bool) -> io::Result<bool> {
         let Some(stepping) = self.take_step(thread) else { return Ok(false) };
         let at = stepping.at;
-        if context::instruction_pointer(self.thread(thread)?)? == at {
+        let (next, stack) = context::place(self.thread(thread)?)?;
+        if next == at {
             // A string instruction stops after each repetition, and that is one call.
             self.step(thread, at)?;
-        } else if counts {
+            return Ok(true);
+        }
+        if self.place(at).is_some_and(|(place, index)| self.watched[place].saves_flags(index)) {
+            self.clear_saved_trap(stack)?;
+        }
+        if counts {
             self.replant(at)?;
         }
         Ok(true)
@@ -205,8 +236,19 @@ impl Process {
     /// The step of the thread is over, if it makes one: the others may go on.
     fn take_step(&mut self, thread: u32) -> Option<Stepping> {
         let stepping = self.stepping.take_if(|stepping| stepping.thread == thread)?;
+        if let Some(handle) = self.threads.get(&thread) {
+            for _ in 0..stepping.suspended {
+                context::suspend(*handle);
+            }
+        }
         stepping.others.iter().for_each(|other| context::resume(*other));
         Some(stepping)
+    }
+
+    /// The flags that the step has put on the stack are to be those of the program: it may restore them.
+    fn clear_saved_trap(&self, stack: usize) -> io::Result<()> {
+        let flags = self.memory.word(stack)? & !(context::TRAP as usize);
+        self.memory.write_as_debugger(stack, &flags.to_le_bytes())
     }
 
     /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
@@ -234,6 +276,23 @@ impl Process {
     fn place(&self, at: usize) -> Option<(usize, usize)> {
         let mut all = self.watched.iter().enumerate();
         all.find_map(|(place, watched)| Some((place, watched.index(at)?)))
+    }
+
+    /// Whether not even the first byte of an image can be read: the process is being ended.
+    pub(super) fn is_out_of_reach(&self, base: usize) -> bool {
+        self.memory.read(base, &mut [0]).is_err()
+    }
+
+    /// What a breakpoint gave. An error is kept until the process ends, for it is one only if the process goes on: the
+    /// memory and the threads of a process that is being ended are out of reach already.
+    pub(super) fn unless_it_ends<T>(&mut self, result: io::Result<T>) -> Option<T> {
+        match result {
+            Ok(given) => Some(given),
+            Err(error) => {
+                self.failed.get_or_insert(error);
+                None
+            }
+        }
     }
 
     fn thread(&self, thread: u32) -> io::Result<HANDLE> {

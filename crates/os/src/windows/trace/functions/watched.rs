@@ -1,7 +1,7 @@
 //! A module whose functions are watched.
 
 use crate::functions::{Bits, runs};
-use crate::windows::debug::context::BREAKPOINT;
+use crate::windows::debug::context::{BREAKPOINT, PUSH_FLAGS};
 use crate::windows::launcher::memory::ChildMemory;
 use image::FunctionStarts;
 use model::{ModuleId, Rva};
@@ -80,6 +80,11 @@ impl Watched {
     /// Whether the breakpoint of a function is there.
     pub(super) fn is_planted(&self, index: usize) -> bool {
         self.planted.get(index)
+    }
+
+    /// Whether the first instruction of a function puts the flags on the stack.
+    pub(super) fn saves_flags(&self, index: usize) -> bool {
+        self.functions.bytes.get(index) == Some(&PUSH_FLAGS)
     }
 
     /// Where a function begins, in its module.
