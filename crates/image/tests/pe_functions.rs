@@ -5,7 +5,7 @@ use image::{FunctionStarts, FunctionTable, function_starts, function_table};
 use model::{Rva, Va};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use testkit::pe::{Machine, mingw};
+use testkit::pe::{Image, Machine, Tools, mingw};
 
 fn run(folder: &Path, words: &[&str]) -> String {
     let done = Command::new(words[0]).args(&words[1..]).current_dir(folder).output().unwrap();
@@ -206,11 +206,11 @@ fn wines_own_libraries_have_the_starts_of_llvm_readobj() {
 #[test]
 fn no_start_is_in_a_field_that_is_relocated() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(tools) = testkit::pe::Tools::find() else { return };
+    let Some(tools) = Tools::find() else { return };
     let source = "int one(void) { return 1; }
         __attribute__((section(\".text\"))) void *where = (void *)one;
         __attribute__((section(\".text\"))) long data = 3;";
-    let dll = testkit::pe::Image::new("a.dll", source).exports("one\nwhere DATA\ndata DATA");
+    let dll = Image::new("a.dll", source).exports("one\nwhere DATA\ndata DATA");
     let dll = tools.build(folder.path(), &dll);
     let starts = function_starts(&dll).unwrap();
     let bytes = std::fs::read(&dll).unwrap();
@@ -253,4 +253,34 @@ fn damaged_images_give_functions_or_an_error() {
             }
         }
     }
+}
+
+/// Read-only data that a linker has put into the section of the code must not get breakpoints.
+#[test]
+fn exports_among_data_are_functions_only_where_another_table_says_so() {
+    let Some(tools) = Tools::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = "const int numbers[16] = {1, 2, 3};\n\
+                  int leaf(int n) { return n * 3; }\n\
+                  int shown(int n) { volatile int room[40]; room[n] = n; return room[n] + leaf(n); }";
+    let image = |name: &str| {
+        let image = Image::new(name, source).compile("-funwind-tables");
+        image.exports("numbers DATA\nleaf\nshown")
+    };
+    let merged = tools.build(folder.path(), &image("m.dll").link("/merge:.rdata=.text"));
+    let apart = tools.build(folder.path(), &image("a.dll"));
+    let known = |path: &Path| {
+        let starts = function_starts(path).unwrap();
+        ["numbers", "leaf", "shown"].map(|name| {
+            let path = path.to_str().unwrap();
+            let words = ["llvm-readobj-19", "--coff-exports", path];
+            let text = run(folder.path(), &words);
+            let export = text.split("Export {").find(|it| it.contains(&format!("Name: {name}\n")));
+            let rva = export.unwrap().split("RVA: ").nth(1).unwrap().split_whitespace().next();
+            has(&starts, hexadecimal(rva.unwrap()))
+        })
+    };
+    assert_eq!(known(&apart), [false, true, true]);
+    // The unwind table has the one that uses the stack.
+    assert_eq!(known(&merged), [false, false, true]);
 }

@@ -25,13 +25,14 @@ OWN late(void) { hot(1); }
 OWN never(void) { puts("never"); }
 int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 DWORD WINAPI thread(void *p) { for (int i = 0; i < 100; i++) hot(i); return 0; }
-void start(const char *task, int waits) {
+HANDLE start(const char *task, int waits) {
     STARTUPINFOA startup = {sizeof startup};
     PROCESS_INFORMATION made;
     char line[100];
     sprintf(line, "app.exe %s", task);
     CreateProcessA(0, line, 0, 0, 0, 0, 0, 0, &startup, &made);
     if (waits) WaitForSingleObject(made.hProcess, INFINITE);
+    return made.hProcess;
 }
 int main(int count, char **words) {
     const char *task = count > 1 ? words[1] : "";
@@ -43,6 +44,20 @@ int main(int count, char **words) {
     } else if (!strcmp(task, "child")) start("leaf", 1);
     else if (!strcmp(task, "leave")) start("wait", 0);
     else if (!strcmp(task, "leaf")) late();
+    else if (!strcmp(task, "kill")) for (int i = 0; i < 12; i++) {
+        TerminateProcess(start("wait", 0), 3);
+        Sleep(i * 7);
+        TerminateProcess(start("threads", 0), 3);
+    }
+    else if (!strcmp(task, "suspend")) {
+        HANDLE worker = CreateThread(0, 0, thread, 0, 0, 0);
+        for (int i = 0; i < 20; i++) {
+            SuspendThread(worker);
+            hot(i);
+            ResumeThread(worker);
+        }
+        WaitForSingleObject(worker, INFINITE);
+    }
     else if (!strcmp(task, "crash")) { late(); *(volatile int *)0 = 1; }
     else if (!strcmp(task, "wait")) { ready(); for (;;) Sleep(1000); }
     else if (!strcmp(task, "load")) for (int i = 0; i < 3; i++) {
@@ -141,11 +156,22 @@ fn functions_are_those_that_the_build_for_linux_records() {
 #[test]
 fn exceptions_are_caught_as_usual() {
     let Some((pair, folders)) = world() else { return };
-    let words = ["trace", "--ignore-failure", "--", "throws.exe"];
-    let Printed { code, stdout, stderr } = pair.windows(folders.windows.path(), &words);
-    let printed = String::from_utf8_lossy(&stdout).replace('\r', "");
-    assert_eq!((code, printed.as_str()), (Some(0), "no\nno\nno\n"), "{stderr}");
-    assert!(stderr.contains("exit code 5"), "{stderr}");
+    for more in [&[][..], &["--counts"]] {
+        let words = [&["trace", "--ignore-failure"], more, &["--", "throws.exe"]].concat();
+        let Printed { code, stdout, stderr } = pair.windows(folders.windows.path(), &words);
+        let printed = String::from_utf8_lossy(&stdout).replace('\r', "");
+        assert_eq!((code, printed.as_str()), (Some(0), "no\nno\nno\n"), "{stderr}");
+        assert!(stderr.contains("exit code 5"), "{stderr}");
+    }
+}
+
+#[test]
+fn processes_that_are_ended_at_a_breakpoint_end_no_trace() {
+    let Some((pair, folders)) = world() else { return };
+    let report = traced(&pair, folders.windows.path(), &[], &["app.exe", "kill"], 0);
+    assert_eq!(report["programs"], 25);
+    let notes = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
+    assert!(notes.clone().all(|note| !note.contains("not recorded")), "{report}");
 }
 
 #[test]
@@ -159,6 +185,9 @@ fn each_call_of_every_thread_is_counted() {
     assert_eq!(counted("thread").unwrap().1, Some(8));
     traced(&pair, folder, &["--counts", "--count-limit", "9"], &["app.exe", "threads"], 0);
     assert_eq!(counted("hot").unwrap().1, Some(9));
+    // The program suspends the thread itself.
+    traced(&pair, folder, &["--counts"], &["app.exe", "suspend"], 0);
+    assert_eq!(counted("hot").unwrap().1, Some(121));
     // A string instruction is one call, however often it repeats.
     traced(&pair, folder, &["--counts"], &["app.exe"], 0);
     assert_eq!(counted("copy").unwrap().1, Some(1));

@@ -159,6 +159,24 @@ fn repetitions_of_a_string_instruction_are_one_call_and_threads_make_counts_lowe
 }
 
 #[test]
+fn flags_that_a_function_saves_are_those_of_the_program() {
+    let source = r#"
+        #include <stdio.h>
+        __asm__(".type flags, @function\nflags: pushfq\npop %rax\nret\n.size flags, . - flags");
+        long flags(void);
+        int main(void) {
+            for (int at = 0; at < 3; at++) printf("%ld\n", flags() & 0x100);
+            return 0;
+        }"#;
+    let folder = folder();
+    if gcc(folder.path(), "program", source, &["-O1"]).is_none() {
+        return;
+    }
+    let run = record(folder.path(), |request| request.count_limit = Some(100));
+    assert_eq!((run.count("flags"), run.output.as_str()), (Some(3), "0\n0\n0\n"));
+}
+
+#[test]
 fn calls_are_counted_up_to_the_limit() {
     let folder = folder();
     if gcc(folder.path(), "program", PLAIN, &["-O1"]).is_none() {
