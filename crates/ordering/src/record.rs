@@ -101,13 +101,12 @@ fn names(module: &RecordedModule, called: &[Rva]) -> Result<NamedFunctions, Stri
     let build = image::build_of(Path::new(&path));
     if build.is_some() && build != module.functions.build_id {
         return Err(format!(
-            "'{}' was replaced during the launch, so its functions have no names; record it again",
+            "'{}' was replaced during the launch, so its functions have no names; record the launch again",
             module.path
         ));
     }
     let found = image::functions_starting(Path::new(&path), Path::new(DEBUG_FOLDER), &starts);
-    let found =
-        found.map_err(|error| format!("the names of its functions cannot be read: {error}"))?;
+    let found = found.map_err(|error| format!("names of functions cannot be read: {error}"))?;
     let named = called.iter().copied().zip(found).map(|(rva, function)| {
         let known = function.map_or(NamedFunction::default(), |function| NamedFunction {
             name: function.name.unwrap_or_default(),

@@ -20,7 +20,14 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Bind the references of a program and its libraries to their own symbols, without look-ups
+#[cfg_attr(
+    target_os = "linux",
+    doc = "Bind the references of a program and its libraries to their own symbols, without look-ups"
+)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    doc = "Bind the references of a library to its own symbols, without look-ups"
+)]
 ///
 #[cfg_attr(
     target_os = "linux",
@@ -31,8 +38,8 @@ use std::process::ExitCode;
 )]
 #[cfg_attr(
     not(target_os = "linux"),
-    doc = "FILE is a library: only those of its references are changed that no program can bind elsewhere. \
-           Programs, which get copies of their libraries, are for headstart on Linux."
+    doc = "FILE is a library. Only those of its references are changed that no program can bind elsewhere. \
+           For programs, which get copies of their libraries, use headstart on Linux."
 )]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -63,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 #[cfg(not(target_os = "linux"))]
 fn program(arguments: &Arguments) -> Result<ExitCode> {
     let text = format!(
-        "{} is a program: it gets copies of the libraries that it has on Linux; use headstart there, or \
+        "{} is a program: it needs copies of its libraries, which are on Linux; use headstart there, or \
          give a library",
         output::quoted(&arguments.target.file)
     );

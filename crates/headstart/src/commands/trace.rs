@@ -47,8 +47,8 @@ pub use until::check_file;
 )]
 #[cfg_attr(
     windows,
-    doc = "Each first call stops the program under the debug API. Functions of 32-bit programs are not \
-           recorded."
+    doc = "The program is launched under the debug API and stops at the first call of each function. \
+           Functions of 32-bit programs are not recorded."
 )]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -102,11 +102,11 @@ pub struct Arguments {
     /// Print every called function to standard output, one per line
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     functions: bool,
-    /// List every module
     #[cfg_attr(
         not(windows),
-        doc = "; with --pages, every file, and every page in order of first touch"
+        doc = "List every module; with --pages, every file, and every page in order of first touch"
     )]
+    #[cfg_attr(windows, doc = "List every module")]
     #[arg(long, help_heading = "Output")]
     all: bool,
     /// Print one JSON object

@@ -246,7 +246,7 @@ fn started_programs_are_recorded_and_none_is_left_running() {
 fn what_windows_does_not_have_is_told() {
     let Some((pair, folders)) = world() else { return };
     for (options, code, words) in [
-        (["--pages", "-i"], 7, "pages cannot be recorded on Windows"),
+        (["--pages", "-i"], 7, "cannot record pages"),
         (["--until", "signal:USR1"], 2, "Windows has no signals"),
     ] {
         let line = [&["trace"], &options[..], &["--", "app.exe"]].concat();

@@ -126,17 +126,17 @@ impl Recording {
     pub(crate) fn note_foreign_breakpoint(&mut self, program: &str) {
         self.note(format!(
             "'{program}' executed a breakpoint instruction outside of the recorded modules: it is the \
-             program's own, or it copied a function with the recorder's breakpoint in it and behaves \
-             differently than usual"
+             program's own, or the program copied a function with the recorder's breakpoint in it and \
+             behaves differently than usual"
         ));
     }
 
     /// Says that a breakpoint was met where the recorder had one and has removed it.
     pub(crate) fn note_copied_breakpoint(&mut self, program: &str) {
         self.note(format!(
-            "'{program}' executed a breakpoint instruction at the beginning of a function whose own \
-             breakpoint had been removed: the program has set it, or it has restored code that it had \
-             copied with the recorder's breakpoint in it and behaves differently than usual"
+            "'{program}' executed a breakpoint instruction at the start of a function after the recorder \
+             had removed its breakpoint there: it is the program's own, or the program wrote back code \
+             that it had copied with the recorder's breakpoint in it and behaves differently than usual"
         ));
     }
 

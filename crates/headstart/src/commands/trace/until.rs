@@ -8,7 +8,7 @@ use os::trace::{RecordUntil, SPARE_SIGNALS};
 use std::path::Path;
 
 /// In the list of forms: nothing where there are no signals.
-const SIGNAL: &str = if SPARE_SIGNALS.is_empty() { "or " } else { "signal:NAME or " };
+const SIGNAL: &str = if SPARE_SIGNALS.is_empty() { "" } else { ", signal:NAME" };
 
 /// What `measure` knows, and `signal:NAME`, `function:NAME`.
 pub fn until(text: &str) -> Result<RecordUntil, String> {
@@ -17,7 +17,8 @@ pub fn until(text: &str) -> Result<RecordUntil, String> {
         Some(("signal", name)) => signal(name).map(RecordUntil::Signal),
         _ => values::until(text).map(RecordUntil::Launch).map_err(|error| {
             if error.starts_with("write exit") {
-                format!("{error}, {SIGNAL}function:NAME")
+                let forms = error.replace(" or file:", ", file:");
+                format!("{forms}{SIGNAL} or function:NAME")
             } else {
                 error
             }

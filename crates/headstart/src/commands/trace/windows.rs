@@ -14,9 +14,9 @@ pub fn record(command: &Command, request: &FunctionRequest) -> Result<RecordedFu
     Ok(os::trace::functions_until_interrupt(command, request)?)
 }
 
-/// Windows tells no program which pages another one touches.
+/// Pages are recorded on Linux only.
 pub fn pages(_arguments: &Arguments) -> Result<ExitCode> {
-    let text = "pages cannot be recorded on Windows (--pages), which does not show the pages that a launch touches; \
-                record functions, or use headstart on Linux";
+    let text =
+        "headstart.exe cannot record pages (--pages); record functions, or use headstart on Linux";
     Err(WithCode { code: exit::NOT_PERMITTED, text: text.to_owned() }.into())
 }

@@ -8,7 +8,8 @@ use model::{Ending, Launch, Reading};
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 
 /// Of a program that has ended before the first tick that was its own.
-const UNTIMED: &str = "Windows counts CPU time by the ticks of its clock, some milliseconds apart, and none was the program's";
+const UNTIMED: &str = "Windows counts CPU time in clock ticks, some milliseconds apart, and counted \
+                       none for this program";
 
 /// The launch of a program that is complete. Nothing of it has been ended yet.
 pub(super) fn launch(total_us: f64, ending: Ending, child: &Child, job: &Job) -> Launch {

@@ -213,24 +213,25 @@ impl Tracer {
             if let Some(error) = process.failed.take() {
                 let path = &recording.programs[process.program as usize].path;
                 recording.note(format!(
-                    "'{path}' crashed after a breakpoint could not be handled ({error}): perhaps for \
-                     that reason; record it again"
+                    "'{path}' crashed, perhaps because headstart could not handle a breakpoint in it \
+                     ({error}); record the launch again"
                 ));
             }
         }
         if let Some(version) = under_wine::version() {
             recording.note(format!(
-                "under Wine {version}, which tells programs that they are debugged (IsDebuggerPresent)"
+                "recorded under Wine {version}, which tells programs that they are debugged \
+                 (IsDebuggerPresent)"
             ));
         }
-        recording.note_missing_function("write the name as the trace of a whole launch has it");
+        recording.note_missing_function("write the name as a trace of the whole launch does");
         let left = self.processes.iter().skip(1).filter(|process| !process.has_ended);
         let left: Vec<String> = left
             .filter_map(|process| recording.programs.get(process.program as usize))
             .map(|program| program.path.clone())
             .collect();
         if !is_ready && ending != Ending::TimedOut {
-            recording.note_left(&left, "to record what a launcher starts, have it wait for that");
+            recording.note_left(&left, "to record what a launcher starts, make it wait for that");
         }
         let Recording { modules, programs, calls, notes, planted, .. } = self.recording;
         RecordedFunctions {
