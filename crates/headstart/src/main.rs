@@ -51,9 +51,11 @@ fn early(first: Option<&OsStr>) -> Option<ExitCode> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn early(_first: Option<&OsStr>) -> Option<ExitCode> {
+fn early(first: Option<&OsStr>) -> Option<ExitCode> {
     os::phrases::set_words(phrases::words);
-    None
+    let word = first?.to_str()?;
+    let is_alone = std::env::args_os().nth(2).is_none_or(|next| next == "--help" || next == "-h");
+    (is_alone && verbs::is_absent(word)).then(|| exit::report(&verbs::not_here(word)))
 }
 
 /// Without clap, which would first build the command line that it parses.

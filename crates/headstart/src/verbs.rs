@@ -296,6 +296,12 @@ pub fn not_here(typed: &str) -> anyhow::Error {
     Usage(text).into()
 }
 
+/// Whether the build for this host has none of the verbs of the group that is typed so.
+#[cfg(not(target_os = "linux"))]
+pub fn is_absent(word: &str) -> bool {
+    group(word).is_some_and(|group| group.verbs.iter().all(|verb| !verb.is_here))
+}
+
 fn group(word: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.word.is_some_and(|(name, _)| name == word))
 }

@@ -202,6 +202,7 @@ fn paths_are_those_of_windows() {
         (&["pe", "rebase", "--out", "NUL", "dlls/LoadTimeDLL_1.dll"], "device"),
         (&["bundle", "--fixed", "x"], "does not have 'bundle'"),
         (&["cache", "status"], "does not have 'cache status'"),
+        (&["cache"], "does not have 'cache'"),
     ] {
         let refused = pair.windows(at, words);
         assert_ne!(refused.code, Some(0), "{words:?}");

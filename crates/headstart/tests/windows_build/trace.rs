@@ -61,6 +61,10 @@ int main(int count, char **words) {
     }
     else if (!strcmp(task, "crash")) { late(); *(volatile int *)0 = 1; }
     else if (!strcmp(task, "wait")) { ready(); for (;;) Sleep(1000); }
+    else if (!strcmp(task, "view")) {
+        LoadLibraryExA("one.dll", 0, LOAD_LIBRARY_AS_IMAGE_RESOURCE);
+        ((int (*)(void))GetProcAddress(LoadLibraryA("one.dll"), "one"))();
+    }
     else if (!strcmp(task, "load")) for (int i = 0; i < 3; i++) {
         HMODULE dll = LoadLibraryA("one.dll");
         ((int (*)(void))GetProcAddress(dll, "one"))();
@@ -150,6 +154,7 @@ fn functions_are_those_that_the_build_for_linux_records() {
         (&["app.exe"][..], "/app.exe"),
         (&["app.exe", "load"], "/app.exe"),
         (&["app.exe", "load"], "/one.dll"),
+        (&["app.exe", "view"], "/one.dll"),
         (&["throws.exe"], "/throws.exe"),
     ] {
         let code = if program[0] == "throws.exe" { 4 } else { 0 };

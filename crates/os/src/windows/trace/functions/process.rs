@@ -8,7 +8,7 @@ use crate::windows::launcher::memory::ChildMemory;
 use crate::windows::under_wine;
 use image::FunctionStarts;
 use model::{ModuleId, Rva};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,6 +25,9 @@ pub(super) struct Process {
     watched: Vec<Watched>,
     /// A thread that executes the one instruction at the place of a breakpoint, which is planted again then.
     stepping: Option<Stepping>,
+    /// Threads whose trap flag the program may have seen during a step, and may set again: in the context of a thread
+    /// that it had suspended, or of an exception. A step of theirs that nobody has asked for is not passed on.
+    strays: HashSet<u32>,
     /// Its program is not for x86-64.
     pub(super) is_narrow: bool,
     pub(super) has_ended: bool,
@@ -76,6 +79,7 @@ impl Process {
             threads: HashMap::from([thread]),
             watched: Vec::new(),
             stepping: None,
+            strays: HashSet::new(),
             is_narrow: false,
             has_ended: false,
             has_crashed: false,
@@ -117,8 +121,9 @@ impl Process {
     /// The module is not for x86-64, or the memory cannot be changed.
     pub(super) fn watch(&mut self, new: NewModule) -> io::Result<usize> {
         self.unloaded(new.base);
-        // A second view of a file is mapped for reading: the loader maps each module once.
-        if self.watched.iter().any(|watched| watched.module == new.module) {
+        // The loader maps each module once: a further mapping of one that is executed is there for reading.
+        let is_same = |watched: &&Watched| watched.module == new.module;
+        if self.watched.iter().filter(is_same).any(|watched| watched.is_executed) {
             return Ok(0);
         }
         if let Err(problem) = loaded_image::read(&self.memory, new.base)? {
@@ -141,6 +146,7 @@ impl Process {
     pub(super) fn thread_ended(&mut self, thread: u32) {
         let stepping = self.take_step(thread);
         self.threads.remove(&thread);
+        self.strays.remove(&thread);
         if let Some(stepping) = stepping {
             // It was ended under the breakpoint of a function that others may call; and so may the process be.
             let _ = self.replant(stepping.at);
@@ -175,6 +181,7 @@ impl Process {
             }
         } else if self.stepping.is_none() {
             watched.lift(&self.memory, index)?;
+            watched.is_executed = true;
             reached = Reached::Function { module: watched.module, rva: watched.rva(index) };
         }
         context::go_on_at(handle, at, Step::Run)?;
@@ -192,7 +199,10 @@ impl Process {
         let others = self.threads.iter().filter(|(id, _)| **id != thread);
         let others =
             others.map(|(_, handle)| *handle).filter(|other| context::suspend(*other).is_some());
-        let others = others.collect();
+        let others: Vec<HANDLE> = others.collect();
+        if !others.is_empty() {
+            self.strays.insert(thread);
+        }
         // Whoever would resume it waits until it has made its step.
         let suspended = context::suspend(handle).unwrap_or(0);
         (0..=suspended).for_each(|_| context::resume(handle));
@@ -206,7 +216,13 @@ impl Process {
     /// # Errors
     /// The breakpoint cannot be planted.
     pub(super) fn stepped(&mut self, thread: u32, counts: bool) -> io::Result<bool> {
-        let Some(stepping) = self.take_step(thread) else { return Ok(false) };
+        let Some(stepping) = self.take_step(thread) else {
+            if !self.strays.contains(&thread) {
+                return Ok(false);
+            }
+            context::run(self.thread(thread)?)?;
+            return Ok(true);
+        };
         let at = stepping.at;
         let (next, stack) = context::place(self.thread(thread)?)?;
         if next == at {
@@ -229,6 +245,7 @@ impl Process {
     /// What the system says.
     pub(super) fn raised(&mut self, thread: u32) -> io::Result<()> {
         let Some(stepping) = self.take_step(thread) else { return Ok(()) };
+        self.strays.insert(thread);
         context::run(self.thread(thread)?)?;
         self.replant(stepping.at)
     }

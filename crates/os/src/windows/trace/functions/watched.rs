@@ -18,13 +18,15 @@ pub(super) struct Watched {
     /// For each function whether its breakpoint is there, and whether it ever was.
     planted: Bits,
     known: Bits,
+    /// A function of it was called: it is no view that the program only reads.
+    pub(super) is_executed: bool,
 }
 
 impl Watched {
     /// A module that is mapped at `base`: nothing is planted so far.
     pub(super) fn new(module: ModuleId, functions: Arc<FunctionStarts>, base: usize) -> Watched {
         let none = Bits::new(functions.starts.len());
-        Watched { module, functions, base, planted: none.clone(), known: none }
+        Watched { module, functions, base, planted: none.clone(), known: none, is_executed: false }
     }
 
     /// Plants a breakpoint at every function; gives their number. A start where something else is than in the file,
