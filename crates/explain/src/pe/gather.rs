@@ -12,13 +12,11 @@ use model::{
 };
 use os::LaunchError;
 use os::dll_search::DllSearch;
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, Stdio};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, NO_DEBUG_HEAP, Slot, Stdio};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Otherwise Windows gives a program that a debugger starts the debug heap, which checks every block.
-const NO_DEBUG_HEAP: (&str, &str) = ("_NO_DEBUG_HEAP", "1");
 /// Steps besides the debugged launches.
 const OTHER_STEPS: u32 = 1;
 

@@ -1,12 +1,11 @@
 //! What `trace` does on Linux: also Windows programs, under Wine, and pages.
 
-use super::Arguments;
 use anyhow::Result;
 use model::Command;
 use ordering::windows;
 use os::trace::{FunctionRequest, RecordedFunctions};
-use std::process::ExitCode;
 
+pub use super::pages::run as pages;
 pub use windows::find;
 
 /// Records a launch; one of a Windows program is made under Wine.
@@ -15,9 +14,4 @@ pub fn record(command: &Command, request: &FunctionRequest) -> Result<RecordedFu
     let mut recorded = os::trace::functions_until_interrupt(&launch.command, request)?;
     recorded.notes.splice(..0, launch.note.clone());
     Ok(recorded)
-}
-
-/// Records pages.
-pub fn pages(arguments: &Arguments) -> Result<ExitCode> {
-    super::pages::run(arguments)
 }

@@ -3,6 +3,7 @@
 
 pub(super) mod context;
 pub(super) mod events;
+pub(super) mod loader_stops;
 pub(super) mod names;
 pub(super) mod wine_exceptions;
 

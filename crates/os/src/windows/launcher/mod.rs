@@ -36,6 +36,9 @@ pub use crate::stdio::{Stdio, Stream};
 pub use heard::heard;
 pub(super) use waiting::new_event;
 
+/// The environment variable of programs that are debugged, without which Windows gives them a slower heap.
+pub const NO_DEBUG_HEAP: (&str, &str) = ("_NO_DEBUG_HEAP", "1");
+
 /// A prepared command of one launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(usize);

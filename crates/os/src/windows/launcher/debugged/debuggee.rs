@@ -2,6 +2,7 @@
 
 use super::breakpoints::{Breakpoints, Place};
 use crate::windows::debug::context::{self, Step};
+use crate::windows::debug::loader_stops::LoaderStops;
 use crate::windows::debug::{names, wine_exceptions};
 use crate::windows::launcher::loaded_image::{self, Header, ImageProblem};
 use crate::windows::launcher::memory::ChildMemory;
@@ -9,7 +10,6 @@ use model::{DebuggedDll, DebuggedProcess};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 use windows_sys::Win32::Foundation::HANDLE;
 
 /// One process.
@@ -26,11 +26,7 @@ pub(super) struct Debuggee {
     /// The program's file, and those of the DLLs, in their order. Their paths are looked up when the launch is over.
     file: Option<File>,
     dll_files: Vec<Option<File>>,
-    /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
-    loader: Range<usize>,
-    /// The loader has stopped, and that of 32-bit programs, which runs above it.
-    loader_stopped: bool,
-    loader32_stopped: bool,
+    pub(super) loader: LoaderStops,
 }
 
 /// An initializer that runs.
@@ -71,9 +67,7 @@ impl Debuggee {
             stepping: HashMap::new(),
             file,
             dll_files: Vec::new(),
-            loader: 0..0,
-            loader_stopped: false,
-            loader32_stopped: false,
+            loader: LoaderStops::default(),
         };
         let image = image(&debuggee.memory, base, debuggee.file.as_ref());
         if let Err(why) = debuggee.stop_at_entry(image, Place::Program) {
@@ -105,7 +99,7 @@ impl Debuggee {
             && let Ok(bytes) = self.stop_at_entry(image, Place::Dll(place))
             && place == 0
         {
-            self.loader = base..base + bytes;
+            self.loader.ntdll = Some(base..base + bytes);
             // Where that fails, exceptions before the entry point end the program under Wine.
             let _ = wine_exceptions::mend(&self.memory, base);
         }
@@ -147,9 +141,7 @@ impl Debuggee {
     /// The instruction cannot be put back.
     pub(super) fn reached(&mut self, at: usize, thread: u32, at_us: f64) -> io::Result<Reached> {
         let Some((place, was_set)) = self.breakpoints.take(&self.memory, at)? else {
-            let is_loader = !self.loader_stopped && self.loader.contains(&at);
-            self.loader_stopped |= is_loader;
-            return Ok(if is_loader { Reached::Loader } else { Reached::Own });
+            return Ok(if self.loader.is_it(at) { Reached::Loader } else { Reached::Own });
         };
         let handle = *self.threads.get(&thread).ok_or(io::ErrorKind::NotFound)?;
         if !was_set {
@@ -219,7 +211,7 @@ impl Debuggee {
 
     /// Sets a breakpoint where an initializer returns to: nearly always the same place of the loader.
     fn set_return(&mut self, at: usize) -> io::Result<()> {
-        match self.loader.contains(&at) {
+        match self.loader.contains(at) {
             true => self.breakpoints.set_again(&self.memory, at, Place::Return),
             false => self.breakpoints.set(&self.memory, at, Place::Return),
         }
@@ -237,11 +229,6 @@ impl Debuggee {
                 dll.returned_us.get_or_insert(at_us);
             }
         }
-    }
-
-    /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
-    pub(super) fn reached32(&mut self) -> bool {
-        !std::mem::replace(&mut self.loader32_stopped, true)
     }
 
     /// Whether the program's entry point has been reached: no breakpoint may be set any more.

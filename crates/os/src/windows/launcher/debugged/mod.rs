@@ -111,7 +111,7 @@ fn answered(
             answer.completes = to_entry && reached == Reached::Entry;
         }
         EventKind::Stepped => answer.handled = debuggee.stepped(thread).unwrap_or(true),
-        EventKind::Breakpoint32 => answer.handled = debuggee.reached32(),
+        EventKind::Breakpoint32 => answer.handled = debuggee.loader.is_it32(),
         EventKind::Exception => answer.handled = false,
         EventKind::Ended { code } => {
             debuggee.record.exiting_us = Some(at_us);

@@ -14,7 +14,7 @@ use crate::windows::debug::context::IS_HERE;
 use crate::windows::debug::events::{Event, EventKind};
 use crate::windows::debug::{self, Answer, Moment, Watcher, names};
 use crate::windows::launcher::prepared::Prepared;
-use crate::windows::launcher::{Configuration, Launcher};
+use crate::windows::launcher::{Configuration, Launcher, NO_DEBUG_HEAP};
 use crate::windows::{LaunchError, under_wine};
 use files::Files;
 use model::{Command, Ending, Until};
@@ -26,9 +26,6 @@ pub const SPARE_SIGNALS: [(&str, i32); 0] = [];
 
 /// How a program ends by Ctrl-C: STATUS_CONTROL_C_EXIT.
 const CONTROL_C: u32 = 0xc000_013a;
-
-/// Without it Windows gives debugged programs a slower heap.
-const NO_DEBUG_HEAP: (&str, &str) = ("_NO_DEBUG_HEAP", "1");
 
 /// Launches `command` under the debug API and records which functions it calls, and everything that it starts. Nothing
 /// of it is left running. Where the user wants to stop, what was recorded until then is kept.
@@ -117,7 +114,7 @@ impl Tracer {
                 let is_ours = process.unless_it_ends(is_ours).unwrap_or(true);
                 return if is_ours { Answer::HANDLED } else { Answer::PASSED_ON };
             }
-            EventKind::Breakpoint32 if process.reached32() => {}
+            EventKind::Breakpoint32 if process.loader.is_it32() => {}
             EventKind::Breakpoint32 => return Answer::PASSED_ON,
             EventKind::Exception => {
                 let raised = process.raised(thread);

@@ -2,6 +2,7 @@
 
 use super::watched::Watched;
 use crate::windows::debug::context::{self, BREAKPOINT, Step};
+use crate::windows::debug::loader_stops::LoaderStops;
 use crate::windows::debug::wine_exceptions;
 use crate::windows::launcher::loaded_image::{self, ImageProblem};
 use crate::windows::launcher::memory::ChildMemory;
@@ -10,7 +11,6 @@ use image::FunctionStarts;
 use model::{ModuleId, Rva};
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 use windows_sys::Win32::Foundation::HANDLE;
 
@@ -35,10 +35,7 @@ pub(super) struct Process {
     pub(super) has_crashed: bool,
     /// Why a breakpoint could not be handled: the process was ended meanwhile, or it does not do what it would.
     pub(super) failed: Option<io::Error>,
-    /// Where the first DLL is, ntdll, in which the loader stops once for debuggers.
-    loader: Option<Range<usize>>,
-    loader_stopped: bool,
-    loader32_stopped: bool,
+    pub(super) loader: LoaderStops,
 }
 
 /// A thread that executes one instruction, while the others wait.
@@ -84,9 +81,7 @@ impl Process {
             has_ended: false,
             has_crashed: false,
             failed: None,
-            loader: None,
-            loader_stopped: false,
-            loader32_stopped: false,
+            loader: LoaderStops::default(),
         }
     }
 
@@ -103,14 +98,14 @@ impl Process {
 
     /// A DLL was mapped at `base`. The first one is ntdll.
     pub(super) fn loads(&mut self, base: usize) {
-        if self.loader.is_some() {
+        if self.loader.ntdll.is_some() {
             return;
         }
         let bytes = match loaded_image::read(&self.memory, base) {
             Ok(Ok(image)) => image.bytes,
             _ => 0,
         };
-        self.loader = Some(base..base + bytes);
+        self.loader.ntdll = Some(base..base + bytes);
         // Where that fails, exceptions of the program end it under Wine.
         let _ = wine_exceptions::mend(&self.memory, base);
     }
@@ -164,10 +159,7 @@ impl Process {
     /// The instruction cannot be put back.
     pub(super) fn reached(&mut self, at: usize, thread: u32) -> io::Result<Reached> {
         let Some((place, index)) = self.place(at) else {
-            let is_loader = !self.loader_stopped
-                && self.loader.as_ref().is_some_and(|loader| loader.contains(&at));
-            self.loader_stopped |= is_loader;
-            return Ok(if is_loader { Reached::Loader } else { Reached::Own });
+            return Ok(if self.loader.is_it(at) { Reached::Loader } else { Reached::Own });
         };
         let handle = self.thread(thread)?;
         let watched = &mut self.watched[place];
@@ -266,11 +258,6 @@ impl Process {
     fn clear_saved_trap(&self, stack: usize) -> io::Result<()> {
         let flags = self.memory.word(stack)? & !(context::TRAP as usize);
         self.memory.write_as_debugger(stack, &flags.to_le_bytes())
-    }
-
-    /// A 32-bit thread has reached a breakpoint; whether it is that of the loader, which comes first.
-    pub(super) fn reached32(&mut self) -> bool {
-        !std::mem::replace(&mut self.loader32_stopped, true)
     }
 
     /// From now on the process is not told that it is debugged; not under Wine, which hands breakpoints to a debugger
