@@ -1,7 +1,9 @@
 //! headstart.exe under Wine does with real PE files what the build for Linux does: it prints the same
-//! facts, writes the same bytes in place, and restores them. What it explains and traces there is checked as well.
+//! facts, writes the same bytes in place, and restores them. What it measures, explains and traces there is
+//! checked as well.
 
 mod explained;
+mod measured;
 mod traced;
 
 use crate::context::Context;
@@ -56,6 +58,7 @@ pub fn check(context: &Context) -> Result<Report> {
     let builds = Builds { context, wine, exe };
     let sets = pe_files::all()?;
     let mut rows: Vec<Row> = sets.iter().map(|set| builds.row(set)).collect::<Result<_>>()?;
+    rows.extend(measured::rows(&builds)?);
     rows.extend(explained::rows(&builds, &sets)?);
     rows.extend(traced::rows(&builds, &sets)?);
     Ok(Report { rows })
