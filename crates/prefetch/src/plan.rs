@@ -15,10 +15,6 @@ const GAP_PAGES_MOVING_HEAD: u64 = 32;
 const WINDOW: usize = 256;
 /// How many places are looked at to see whether everything is in memory.
 const SAMPLES: usize = 24;
-/// A look at a page that is not in memory makes the kernel read it and those behind it.
-const READ_BY_A_LOOK_BYTES: u64 = 4 * PAGE_BYTES;
-const PAGE_BYTES: u64 = 4096;
-
 /// What is read of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
@@ -117,21 +113,10 @@ fn whole_files(recording: &Recording) -> Vec<AheadRequest> {
 }
 
 /// Places spread over all requests, the first request's first.
-///
-/// One look can be wrong: of 400 at pages on disk, about one returns after the page has been read, and
-/// finds it in memory. So few requests have two places each, where a look at one does not read the other.
 fn samples(requests: &[AheadRequest]) -> Vec<AheadSample> {
     let count = requests.len().min(SAMPLES);
-    let begin = |request: AheadRequest| AheadSample { file: request.file, offset: request.offset };
-    let spread = (0..count).map(|number| begin(requests[number * requests.len() / count]));
-    let few = if count <= SAMPLES / 2 { requests } else { &[] };
-    let long = few.iter().filter(|request| request.bytes > READ_BY_A_LOOK_BYTES);
-    spread.chain(long.map(last_page)).collect()
-}
-
-fn last_page(request: &AheadRequest) -> AheadSample {
-    let last = request.offset + request.bytes - 1;
-    AheadSample { file: request.file, offset: last - last % PAGE_BYTES }
+    let spread = (0..count).map(|number| requests[number * requests.len() / count]);
+    spread.map(|request| AheadSample { file: request.file, offset: request.offset }).collect()
 }
 
 #[cfg(test)]

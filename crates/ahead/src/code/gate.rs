@@ -5,14 +5,25 @@ use crate::system;
 
 /// Whether all samples are in memory: then reading ahead is of no use. The first that is not decides.
 /// Where no file system tells, the answer is no.
+///
+/// A look at a page that is not in memory has it read, and finds it in memory if the disk is faster than the
+/// kernel's second look. So the answer is also no if a look has read anything.
 #[inline(never)] // As with `is_of`.
 pub fn is_warm(data: Data<'static>, plan: &PlanEntry) -> bool {
+    let before = system::blocks_read();
+    all_found(data, plan) && system::blocks_read() == before
+}
+
+/// Whether all looks find what they look for.
+fn all_found(data: Data<'static>, plan: &PlanEntry) -> bool {
     let (mut any, mut file, mut index) = (false, None, u32::MAX);
     let device = device_of(data);
     for at in plan.samples.places() {
         let sample = data.part(at);
         if sample.file != index {
-            close(file.take());
+            if let Some(last) = file.take() {
+                system::close(last);
+            }
             index = sample.file;
             file = match looked_at(data, plan, index, device) {
                 Seen::File(file) => Some(file),
@@ -21,22 +32,13 @@ pub fn is_warm(data: Data<'static>, plan: &PlanEntry) -> bool {
             };
         }
         match file.map(|file| system::look(file, sample.offset)) {
-            Some(system::EAGAIN) => {
-                close(file);
-                return false;
-            }
+            // The last descriptor is closed when the program is executed, and by the reader.
+            Some(system::EAGAIN) => return false,
             Some(1) => any = true,
             _ => {}
         }
     }
-    close(file);
     any
-}
-
-fn close(file: Option<i32>) {
-    if let Some(file) = file {
-        system::close(file);
-    }
 }
 
 /// A file that is looked at.

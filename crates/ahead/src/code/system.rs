@@ -4,6 +4,7 @@ mod files;
 mod processes;
 
 use core::arch::asm;
+use core::ptr;
 pub use files::*;
 pub use processes::*;
 
@@ -29,6 +30,18 @@ unsafe fn call(number: usize, a: [usize; 6]) -> isize {
         );
     }
     result
+}
+
+/// A structure as long as `struct stat` and `struct rusage` of x86-64.
+type Answer = [u64; 18];
+
+/// A call that is given `first`, and writes a structure to `answer`. Whether it succeeds.
+///
+/// # Safety
+/// `first` is fit for the call with this number, and its structure no longer than an [`Answer`].
+unsafe fn ask(number: usize, first: usize, answer: &mut Answer) -> bool {
+    // SAFETY: the caller's.
+    unsafe { call(number, [first, ptr::from_mut(answer).addr(), 0, 0, 0, 0]) == 0 }
 }
 
 /// A call that is given numbers, which can do no harm to memory.

@@ -1,7 +1,6 @@
 //! Files: looked at, opened, read, and read ahead.
 
-use super::call;
-use super::plain;
+use super::{ask, call, plain};
 
 pub const O_RDWR: usize = 2;
 /// Read only, without waiting for a pipe, without a terminal, closed on exec.
@@ -35,34 +34,28 @@ pub struct FileData {
     pub nanoseconds: i64,
 }
 
-/// `struct stat` of x86-64, in words.
-type StatWords = [u64; 18];
+/// What is at a path, which ends with NUL.
+pub fn stat(path: &[u8]) -> Option<FileData> {
+    told(STAT, path.as_ptr() as usize)
+}
 
-fn told(words: &StatWords) -> FileData {
-    FileData {
+pub fn fstat(descriptor: i32) -> Option<FileData> {
+    told(FSTAT, descriptor as usize)
+}
+
+/// From `struct stat` of x86-64.
+#[inline(never)] // Two copies would make the launcher larger than two pages.
+fn told(number: usize, file: usize) -> Option<FileData> {
+    let mut words = [0; 18];
+    // SAFETY: paths of the data end with NUL, descriptors are numbers, and the structure is `struct stat`.
+    let known = unsafe { ask(number, file, &mut words) };
+    known.then_some(FileData {
         identity: (words[0], words[1]),
         is_file: words[3] & 0o170_000 == 0o100_000,
         size_bytes: words[6],
         seconds: words[11].cast_signed(),
         nanoseconds: words[12].cast_signed(),
-    }
-}
-
-/// What is at a path, which ends with NUL.
-pub fn stat(path: &[u8]) -> Option<FileData> {
-    let mut words: StatWords = [0; 18];
-    // SAFETY: paths of the data end with NUL; the structure has its size.
-    let result =
-        unsafe { call(STAT, [path.as_ptr() as usize, (&raw mut words) as usize, 0, 0, 0, 0]) };
-    (result == 0).then(|| told(&words))
-}
-
-pub fn fstat(descriptor: i32) -> Option<FileData> {
-    let mut words: StatWords = [0; 18];
-    // SAFETY: the structure has its size.
-    let result =
-        unsafe { call(FSTAT, [descriptor as usize, (&raw mut words) as usize, 0, 0, 0, 0]) };
-    (result == 0).then(|| told(&words))
+    })
 }
 
 /// Opens a path, which ends with NUL.

@@ -1,6 +1,6 @@
 //! Processes: their children, their signals and limits, and what they become.
 
-use super::{call, plain, stat};
+use super::{ask, call, plain, stat};
 
 pub const EINTR: isize = -4;
 const SIGALRM: usize = 14;
@@ -15,6 +15,7 @@ const EXIT: usize = 60;
 const WAIT4: usize = 61;
 const CHDIR: usize = 80;
 const SETSID: usize = 112;
+const GETRUSAGE: usize = 98;
 const PRLIMIT64: usize = 302;
 const PIPE2: usize = 293;
 const PRCTL: usize = 157;
@@ -107,6 +108,16 @@ pub fn alarm(seconds: usize) {
         call(RT_SIGPROCMASK, [2, (&raw const none) as usize, 0, SIGNAL_SET, 0, 0]);
     }
     plain(ALARM, [seconds, 0, 0]);
+}
+
+/// Blocks that this thread has had read from storage, by calls or page faults (getrusage(2), `ru_inblock`).
+pub fn blocks_read() -> u64 {
+    const RUSAGE_THREAD: usize = 1;
+    const IN_BLOCKS: usize = 11;
+    let mut usage = [0; 18];
+    // SAFETY: no memory is passed, and the structure is `struct rusage`.
+    unsafe { ask(GETRUSAGE, RUSAGE_THREAD, &mut usage) };
+    usage[IN_BLOCKS]
 }
 
 /// As many open files as are permitted.

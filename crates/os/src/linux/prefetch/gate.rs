@@ -5,6 +5,7 @@ use super::{AheadPlan, AheadSample};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
 use rustix::io::Errno;
 use std::fs::{File, Metadata};
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
@@ -19,7 +20,26 @@ enum Look {
 
 /// Whether all samples of the plan are in memory: then reading ahead is of no use. The first that is
 /// not decides, so a cold start waits for one look. Where no file system tells, the answer is no.
+///
+/// A look at a page that is not in memory has it read, and finds it in memory if the disk is faster than the
+/// kernel's second look. So the answer is also no if a look has read anything.
 pub fn is_warm(plan: &AheadPlan, program: &Path) -> bool {
+    let before = blocks_read();
+    all_found(plan, program) && blocks_read() == before
+}
+
+/// Blocks that this thread has had read from storage, by calls or page faults (getrusage(2), `ru_inblock`).
+fn blocks_read() -> libc::c_long {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the structure outlives the call, and may be all zero.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init().ru_inblock
+    }
+}
+
+/// Whether all looks find what they look for.
+fn all_found(plan: &AheadPlan, program: &Path) -> bool {
     // It answers, or nothing could be started.
     let device = device_of(program).unwrap_or_default();
     let (mut any, mut last): (bool, Option<(usize, Option<File>)>) = (false, None);
