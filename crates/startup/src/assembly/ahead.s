@@ -10,14 +10,16 @@
 .set LOOK, 152                  # struct iovec of one byte
 .set IS_READER, 168             # 1 in the process of its own
 .set WINDOW_AT, 172             # offset of the oldest in:
-.set WINDOW, 176                # requests under way: file, and offset of the last byte or -1 to close
+.set BLOCKS_READ, 176           # before the first look
+.set WINDOW, 192                # requests under way: file, and offset of the last byte or -1 to close
 .set WINDOW_SIZE, 32 * 16       # a power of 2
 .set AHEAD_FRAME, WINDOW + WINDOW_SIZE
 # The kernel cuts longer requests, silently, to the larger of read-ahead and the longest request.
 .set CHUNK, 0x20000
 .set READ_QUIETLY, 0x80900      # O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
 .set READER_SECONDS, 60         # a disk that takes longer does not answer
-.set STAT_END, 144
+.set STAT_END, 144              # also of struct rusage
+.set RU_INBLOCK, 88
 .set FIRST_NAMESPACE_LENGTH, 16
 
 # r14 is struct Ahead. Changes all registers but rbx and r15.
@@ -33,6 +35,8 @@
 
 # Whether one of the sampled pages is not in memory: ZF.
 .Lis_cold:
+    call .Lblocks_read
+    mov [rbp + BLOCKS_READ], rax
     mov r12, [r14 + Ahead_samples]
     add r12, r14
     mov r13, [r14 + Ahead_sample_count]
@@ -96,8 +100,21 @@
     call .Lclose_looked
     jne .Lnext_other
     ret
+# A look at a page that is not in memory has it read, and may find it in memory then: also ZF where that was so.
 .Lis_warm:
-    or eax, -1                  # clears ZF
+    call .Lblocks_read
+    cmp rax, [rbp + BLOCKS_READ]
+    sete al
+    test al, al
+    ret
+
+# Blocks that this thread has had read from storage, by calls or page faults: rax.
+.Lblocks_read:
+    mov edi, 1                  # RUSAGE_THREAD
+    mov rsi, rbp
+    mov eax, 98                 # getrusage
+    syscall
+    mov rax, [rbp + RU_INBLOCK]
     ret
 
 # Whether the byte at r10 of the file edi is not in memory: ZF, and eax is EAGAIN.
