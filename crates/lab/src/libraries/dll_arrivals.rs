@@ -49,15 +49,20 @@ impl Arrivals {
     }
 }
 
-/// For the report. A path of which only the beginning is known ends with an ellipsis.
+/// For the report.
 pub fn told(arrivals: &[ModuleArrival]) -> Vec<CameWith> {
     let told = |arrival: &ModuleArrival| CameWith {
-        path: String::from_utf16_lossy(&arrival.path) + if arrival.is_whole { "" } else { "…" },
+        path: path(&arrival.path, arrival.is_whole),
         at_us: arrival.at_us,
         left_at_us: arrival.left_at_us,
         by_other_thread: arrival.by_other_thread,
     };
     arrivals.iter().map(told).collect()
+}
+
+/// A path of which only the beginning is known ends with an ellipsis.
+pub fn path(units: &[u16], is_whole: bool) -> String {
+    String::from_utf16_lossy(units) + if is_whole { "" } else { "…" }
 }
 
 #[cfg(test)]

@@ -230,11 +230,12 @@ fn load_ending(ending: Option<Ending>, printed: usize) -> LoadEnding {
 }
 
 fn timed(ending: LoadEnding, record: Option<&LoadRecord>) -> TimedLoad {
-    let path = record.map(|record| String::from_utf16_lossy(&record.path));
+    let path = record.filter(|record| !record.path.is_empty());
+    let path = path.map(|record| dll_arrivals::path(&record.path, record.has_whole_path));
     TimedLoad {
         ending,
         us: record.map(|record| record.us),
-        path: path.filter(|path| !path.is_empty()).map(PathBuf::from),
+        path: path.map(PathBuf::from),
         modules: record.map_or(0, |record| record.modules),
         came_with: record.and_then(|record| record.arrivals.as_deref().map(dll_arrivals::told)),
         minor_faults: 0,

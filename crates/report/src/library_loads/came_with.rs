@@ -37,7 +37,12 @@ fn others(library: &LibraryLoad) -> Vec<&CameWith> {
 /// By its path, or where it was refused and has none, by the name in the list.
 fn is_itself(library: &LibraryLoad, file: &CameWith) -> bool {
     if let Some(path) = &library.path {
-        return path.eq_ignore_ascii_case(&file.path);
+        // A long path is cut off, where it ends with an ellipsis.
+        let found = match file.path.strip_suffix('…') {
+            Some(beginning) => path.get(..beginning.len()).map(|path| (path, beginning)),
+            None => Some((path.as_str(), file.path.as_str())),
+        };
+        return found.is_some_and(|(path, file)| path.eq_ignore_ascii_case(file));
     }
     let (asked, found) = (last_name(&library.name), base_name(&file.path));
     let asked_with_end = format!("{asked}.dll");
@@ -112,6 +117,17 @@ mod tests {
         }
         let style = Style { color: false, width: 80, unicode: true };
         insta::assert_snapshot!(view(&report, &style));
+    }
+
+    #[test]
+    fn long_paths_are_known_again() {
+        let mut long = library("long.dll", Some(1.0), None);
+        long.path = Some("Z:\\é\\long…".to_owned());
+        for (path, is_itself_found) in
+            [("z:\\é\\lo…", true), ("Z:\\é…", true), ("Z:\\ü\\lo…", false), ("Z:\\é\\lo", false)]
+        {
+            assert_eq!(is_itself(&long, &came(path)), is_itself_found, "{path}");
+        }
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub struct LoadRecord {
     pub between: u64,
     /// The library's path as Windows knows it.
     pub path: Vec<u16>,
+    /// Whether that is all of the path.
+    pub has_whole_path: bool,
 }
 
 /// A module that came into the process.
@@ -208,6 +210,8 @@ fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
             .count() as u64,
         // Without a library it is the program's own.
         path: if loaded { path } else { Vec::new() },
+        // What is cut off fills all the room.
+        has_whole_path: characters < PATH_CHARACTERS,
     };
     Some((record, size))
 }

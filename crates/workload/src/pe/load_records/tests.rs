@@ -83,9 +83,12 @@ fn records_are_told_from_what_libraries_print() {
         lost: false,
         between: 0,
         path,
+        has_whole_path: true,
     };
     assert_eq!(found[1], first);
     assert_eq!((found[2].error, found[2].path.len()), (Some(126), 0));
+    let long = records(&written(0, 7, &"x".repeat(PATH_CHARACTERS as usize)), MARK);
+    assert!(!long[0].has_whole_path);
     cut_off_gives_fewer(&parts.concat());
 }
 
