@@ -213,6 +213,23 @@ fn what_came_with_a_dll_is_named_in_order() {
     assert!(shown.contains(last) && !shown.contains("\n  alone"), "{shown}");
 }
 
+/// The loader does not tell of what it has mapped in vain.
+#[test]
+fn nothing_comes_with_a_dll_that_lacks_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    if testkit::tool("wine64").is_none() {
+        return;
+    }
+    needy(at, "lacks.dll", 2, &[]);
+    fs::remove_file(at.join("LoadTimeDLL_2.dll")).unwrap();
+    let found = loaded(at, "lacks.dll\nLoadTimeDLL_1.dll\nLoadTimeDLL_1.dll\n");
+    let libraries = found["libraries"].as_array().unwrap();
+    assert!(libraries[0]["error"].as_str().unwrap().contains("(error 126)"), "{found}");
+    assert!(came_with(&libraries[0]).is_empty() && came_with(&libraries[2]).is_empty());
+    assert_eq!(came_with(&libraries[1]), ["LoadTimeDLL_1.dll"]);
+}
+
 /// Initializers load others, and so do threads, which run on when the load is over.
 #[test]
 fn what_libraries_load_themselves_is_told() {
@@ -269,7 +286,7 @@ fn what_libraries_load_themselves_is_told() {
     let found = loaded(at, "msvcrt.dll\nmuch.dll\nvisitor.dll\n");
     let libraries = found["libraries"].as_array().unwrap();
     assert!(libraries[1]["came_with"].is_null() && libraries[1]["modules"] == 1, "{found}");
-    let note = "which DLLs came with 1 library is not known, because they were more";
+    let note = "which DLLs came with 1 library is not known, because more came and went";
     assert!(found["notes"].to_string().contains(note), "{found}");
     assert_eq!(came_with(&libraries[2]), ["visitor.dll"], "{found}");
 }

@@ -13,12 +13,15 @@ pub struct Arrivals {
     lost: u64,
     /// Other loads of which it told nothing.
     untold: u64,
+    /// DLLs of which it told after they had been mapped.
+    mapped_before: u64,
 }
 
 impl Arrivals {
     /// Adds what is to be known of a load.
     pub fn count(&mut self, record: &LoadRecord) {
         self.between += record.between;
+        self.mapped_before += record.mapped_before;
         self.lost += u64::from(record.lost);
         self.untold += u64::from(record.arrivals.is_none() && !record.lost);
     }
@@ -32,6 +35,14 @@ impl Arrivals {
                 plural(self.between, "DLL", "DLLs")
             ));
         }
+        if self.mapped_before > 0 {
+            let was = if self.mapped_before == 1 { "was" } else { "were" };
+            notes.push(format!(
+                "{} that came with a library {was} mapped before its load began, as a load that fails \
+                 may leave what it needs: the time is without the mapping",
+                plural(self.mapped_before, "DLL", "DLLs")
+            ));
+        }
         let unknown = |count: u64, why: &str| {
             let which = plural(count, "library", "libraries");
             format!(
@@ -40,7 +51,7 @@ impl Arrivals {
             )
         };
         if self.lost > 0 {
-            notes.push(unknown(self.lost, "they were more than are kept of one load"));
+            notes.push(unknown(self.lost, "more came and went than is kept of one load"));
         }
         if self.untold > 0 {
             notes.push(unknown(self.untold, "the loader did not tell"));
@@ -72,12 +83,13 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         assert!(Arrivals::default().notes().is_empty());
-        let notes = Arrivals { between: 1, lost: 2, untold: 1 }.notes();
+        let notes = Arrivals { between: 1, lost: 2, untold: 1, mapped_before: 0 }.notes();
         assert!(notes[0].starts_with("1 DLL was loaded between two loads"), "{notes:?}");
         assert!(notes[1].starts_with("which DLLs came with 2 libraries is not known"), "{notes:?}");
         assert!(notes[2].contains("1 library is not known, because the loader did not tell"));
-        let notes = Arrivals { between: 5, ..Arrivals::default() }.notes();
+        let notes = Arrivals { between: 5, mapped_before: 2, ..Arrivals::default() }.notes();
         assert!(notes[0].starts_with("5 DLLs were loaded"), "{notes:?}");
+        assert!(notes[1].starts_with("2 DLLs that came with a library were mapped"), "{notes:?}");
     }
 
     #[test]

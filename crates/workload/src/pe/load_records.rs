@@ -40,8 +40,8 @@ pub(super) mod field {
     pub(in super::super) const WRITTEN: u32 = 72;
     /// The status of LdrRegisterDllNotification, 32 bits: 0 where it tells of modules.
     pub(in super::super) const REGISTRATION: u32 = 80;
-    /// Notices that were written since the last record, and modules of which there is none, for want of
-    /// room; 32 bits each.
+    /// Notices that were written since the last record, and those that were not, for want of room; 32 bits
+    /// each.
     pub(in super::super) const NOTICES: u32 = 84;
     pub(in super::super) const LOST: u32 = 88;
     /// The thread that loads, 32 bits.
@@ -84,6 +84,9 @@ pub struct LoadRecord {
     pub lost: bool,
     /// Modules that came between the load before and this one.
     pub between: u64,
+    /// How many of `arrivals` were mapped before: a load that failed may leave what the library needs, and the
+    /// loader tells of that when it is asked for again.
+    pub mapped_before: u64,
     /// The library's path as Windows knows it.
     pub path: Vec<u16>,
     /// Whether that is all of the path.
@@ -193,21 +196,24 @@ fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
     let are_all = fields.four(field::NOTICES)? as usize == notices.len() && !lost;
     let is_told = fields.four(field::REGISTRATION)? == 0 && are_all;
     let thread = fields.four(field::THREAD)?;
-    let arrivals = is_told.then(|| arrivals(notices, &clock, thread));
-    let more =
-        fields.four(field::MODULES_AFTER)?.saturating_sub(fields.four(field::MODULES_BEFORE)?);
+    let came = is_told.then(|| came(notices, &clock, thread));
+    let modules = |at: u32| Some(i64::from(fields.four(at)? / 8));
+    let more = modules(field::MODULES_AFTER)? - modules(field::MODULES_BEFORE)?;
+    let expected = came.as_ref().map_or(more, |came| came.more);
+    let arrivals = came.map(|came| came.arrivals);
     let number = usize::try_from(fields.eight(field::NUMBER)?).ok();
     let record = LoadRecord {
         number: number.filter(|number| *number != usize::MAX),
         us: clock.us(clock.after),
         error: if loaded { None } else { Some(fields.four(field::ERROR)?) },
-        modules: arrivals.as_ref().map_or(u64::from(more / 8), |arrivals| arrivals.len() as u64),
+        modules: arrivals.as_ref().map_or(more.max(0) as u64, |arrivals| arrivals.len() as u64),
         arrivals,
         lost,
         between: notices
             .iter()
             .filter(|notice| notice.reason == CAME && !clock.is_within(notice))
             .count() as u64,
+        mapped_before: (expected - more).max(0) as u64,
         // Without a library it is the program's own.
         path: if loaded { path } else { Vec::new() },
         // What is cut off fills all the room.
@@ -239,13 +245,22 @@ impl Clock {
 const CAME: u32 = 1;
 const GOES: u32 = 2;
 
+/// What came during a load.
+struct Came {
+    arrivals: Vec<ModuleArrival>,
+    /// How many more modules there are behind the load than before, if all of these were new.
+    more: i64,
+}
+
 /// The modules that came during the load. `thread`: the one that loads.
-fn arrivals(notices: &[Notice], clock: &Clock, thread: u32) -> Vec<ModuleArrival> {
+fn came(notices: &[Notice], clock: &Clock, thread: u32) -> Came {
     let within = notices.iter().filter(|notice| clock.is_within(notice));
     let mut arrivals: Vec<(u64, ModuleArrival)> = Vec::new();
+    let mut more = 0;
     for notice in within {
         let at_us = clock.us(notice.ticks);
         if notice.reason == CAME {
+            more += 1;
             let arrival = ModuleArrival {
                 path: notice.path.clone(),
                 is_whole: notice.is_whole,
@@ -255,12 +270,14 @@ fn arrivals(notices: &[Notice], clock: &Clock, thread: u32) -> Vec<ModuleArrival
             };
             arrivals.push((notice.base, arrival));
         } else if notice.reason == GOES {
+            more -= 1;
             // What comes later may have the base of what went.
             let came = arrivals.iter_mut().rev().find(|(base, _)| *base == notice.base);
             came.into_iter().for_each(|(_, arrival)| arrival.left_at_us = Some(at_us));
         }
     }
-    arrivals.into_iter().map(|(_, arrival)| arrival).collect()
+    let arrivals = arrivals.into_iter().map(|(_, arrival)| arrival).collect();
+    Came { arrivals, more }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ mod variable {
     /// Notices that were kept, and those of them that were written.
     pub(super) const HEAD: u32 = 20;
     pub(super) const TAIL: u32 = 24;
-    /// Modules that came and were not kept since the last record.
+    /// Notices that were not kept since the last record.
     pub(super) const LOST: u32 = 28;
     /// Of the registration; nobody reads it.
     pub(super) const COOKIE: u32 = 32;
@@ -43,9 +43,6 @@ pub(super) const VARIABLE_BYTES: u32 = 96;
 
 const LIBRARY: &[u8] = b"ntdll.dll\0";
 const FUNCTION: &[u8] = b"LdrRegisterDllNotification\0";
-
-/// `LDR_DLL_NOTIFICATION_REASON_LOADED`.
-const LOADED: u32 = 1;
 
 /// The variables, as they are at first.
 pub(super) fn variables(mark: [u8; 16]) -> [u8; VARIABLE_BYTES as usize] {
@@ -107,8 +104,7 @@ impl Notices {
             code.bytes(&[0x31, 0xc0]);
             code.memory(&[0x89, 0x05], self.variable(variable::BUSY));
             let busy = code.here();
-            // cmp ebx, LOADED; jne done; lock inc dword [lost]
-            code.bytes(&[0x81, 0xfb]).number(LOADED).jump_if(If::NotEqual, done);
+            // lock inc dword [lost]
             code.memory(&[0xf0, 0xff, 0x05], self.variable(variable::LOST));
             let done = code.here();
             // add rsp, 32; pop rdi; pop rsi; pop rbx; ret
@@ -151,7 +147,7 @@ impl Notices {
     }
 
     /// Writes all notices by `write`, of r8d bytes at rbp. Stores how many there are in `count`, and how many
-    /// modules were not kept in `lost`. Changes r12 and rbp, and what callees change.
+    /// were not kept in `lost`. Changes r12 and rbp, and what callees change.
     pub(super) fn push_writing(
         &self,
         code: &mut Code,

@@ -1,3 +1,5 @@
+//! Records and notices, whole, cut off and wrong.
+
 use super::*;
 
 const MARK: LoadMark = LoadMark(*b"sixteen bytes...");
@@ -82,6 +84,7 @@ fn records_are_told_from_what_libraries_print() {
         arrivals: None,
         lost: false,
         between: 0,
+        mapped_before: 0,
         path,
         has_whole_path: true,
     };
@@ -125,6 +128,18 @@ fn notices_belong_to_the_record_behind_them() {
     assert_eq!((found[1].modules, found[1].between), (4, 1));
     assert_eq!((found[2].modules, names(&found[2])), (0, Some(vec![])));
     cut_off_gives_fewer(&parts.concat());
+}
+
+/// There are two modules more behind the load, and the loader told of four, and of some that went.
+#[test]
+fn modules_that_were_mapped_before_are_counted() {
+    let names = ["a", "b", "c", "d"].map(|name| noticed(200, CAME, name.len() as u64, name));
+    for (gone, expected) in [(0, 2), (1, 1), (2, 0), (4, 0)] {
+        let gone = noticed(300, GOES, 0x7000, "old").repeat(gone);
+        let notices = (4 + gone.len() / noticed(300, GOES, 0x7000, "old").len()) as u32;
+        let found = records(&[names.concat(), gone, told(0, notices)].concat(), MARK);
+        assert_eq!((found[0].modules, found[0].mapped_before), (4, expected));
+    }
 }
 
 /// Then modules are counted by the handles.
