@@ -118,3 +118,175 @@ fn what_is_not_possible_with_dlls_is_said() {
     let error = found["libraries"][1]["error"].as_str().unwrap();
     assert!(error.contains("a list of nothing but DLLs is loaded by Wine"), "{found}");
 }
+
+/// A generated program in `folder` as the DLL `name`, which needs the generated LoadTimeDLL_1.dll and so on, in
+/// this order. `initializer` is machine code; with none it has no initializer.
+fn needy(folder: &Path, name: &str, dlls: usize, initializer: &[u8]) {
+    let (count, out) = (dlls.to_string(), folder.join("generated"));
+    let words =
+        ["generate", "pietrek", "--format", "pe", "--dlls", &count, "--out", out.to_str().unwrap()];
+    assert!(run(&words).status.success());
+    for dll in 1..=dlls {
+        let dll = format!("LoadTimeDLL_{dll}.dll");
+        fs::rename(out.join(&dll), folder.join(&dll)).unwrap();
+    }
+    let mut image = fs::read(out.join("LoadTimeTest.exe")).unwrap();
+    fs::remove_dir_all(out).unwrap();
+    let four = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
+    let headers = four(0x3c) as usize;
+    let section = headers + 24 + (four(headers + 20) & 0xffff) as usize;
+    let (rva, code) = (four(section + 12), four(section + 20) as usize);
+    let entry = if initializer.is_empty() { 0 } else { rva };
+    // IMAGE_FILE_DLL, the entry point, and a base where nothing is, not even another of these.
+    let base = 0x3_0000_0000 + ((dlls as u64) << 28) + ((initializer.len() as u64) << 20);
+    image[headers + 23] |= 0x20;
+    image[headers + 40..headers + 44].copy_from_slice(&entry.to_le_bytes());
+    image[headers + 48..headers + 56].copy_from_slice(&base.to_le_bytes());
+    image[code..code + initializer.len()].copy_from_slice(initializer);
+    fs::write(folder.join(name), image).unwrap();
+}
+
+/// What a load of the list takes, from within `folder`.
+fn loaded(folder: &Path, text: &str) -> Value {
+    let list = list(folder, text);
+    let output =
+        headstart(folder, &["load", "--json", &list]).current_dir(folder).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// File names of what came with a library. All of it is in the library's folder, came in this order within the
+/// load, and is counted.
+fn came_with(library: &Value) -> Vec<String> {
+    let came = library["came_with"].as_array().unwrap();
+    let times: Vec<f64> = came.iter().map(|file| file["at_us"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted() && times.first().is_none_or(|first| *first > 0.0), "{library}");
+    assert!(times.last().is_none_or(|last| *last < library["us"].as_f64().unwrap()), "{library}");
+    assert_eq!(library["modules"], came.len(), "{library}");
+    let paths = came.iter().map(|file| file["path"].as_str().unwrap());
+    paths.map(|path| path.rsplit_once('\\').unwrap().1.to_owned()).collect()
+}
+
+fn left(library: &Value) -> usize {
+    let came = library["came_with"].as_array().unwrap();
+    came.iter().filter(|file| file["left_at_us"].as_f64() > file["at_us"].as_f64()).count()
+}
+
+#[test]
+fn what_came_with_a_dll_is_named_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    if testkit::tool("wine64").is_none() {
+        return;
+    }
+    needy(at, "thirty.dll", 30, &[]);
+    // xor eax, eax; ret: it fails.
+    needy(at, "refused.dll", 2, &[0x31, 0xc0, 0xc3]);
+    needy(at, "needy.dll", 2, &[]);
+    fs::copy(at.join("LoadTimeDLL_1.dll"), at.join("alone \u{1f600}.dll")).unwrap();
+    let mut expected: Vec<String> =
+        (1..=30).map(|number| format!("LoadTimeDLL_{number}.dll")).collect();
+    expected.push("thirty.dll".to_owned());
+    let text = "refused.dll\nkernel32.dll\nneedy.dll\nneedy.dll\n\"./alone \u{1f600}.dll\"\n\
+                no-such.dll\nthirty.dll\n";
+    let found = loaded(at, text);
+    let libraries = found["libraries"].as_array().unwrap();
+    let two = ["LoadTimeDLL_1.dll", "LoadTimeDLL_2.dll"];
+    assert_eq!(came_with(&libraries[0]), [&two[..], &["refused.dll"]].concat());
+    assert!(libraries[0]["error"].as_str().unwrap().contains("(error 1114)"));
+    assert_eq!(left(&libraries[0]), 3, "{found}");
+    assert!(came_with(&libraries[1]).is_empty());
+    assert_eq!(came_with(&libraries[2]), [&two[..], &["needy.dll"]].concat());
+    assert!(came_with(&libraries[3]).is_empty(), "it was there");
+    assert_eq!(came_with(&libraries[4]), ["alone \u{1f600}.dll"]);
+    assert!(came_with(&libraries[5]).is_empty());
+    assert_eq!(came_with(&libraries[6]), expected[2..], "two of them were there");
+    let stay = libraries.iter().skip(1).map(left).sum::<usize>();
+    assert_eq!(stay, 0, "{found}");
+    let own = libraries[2]["came_with"].as_array().unwrap().last().unwrap();
+    assert_eq!((&own["path"], &own["by_other_thread"]), (&libraries[2]["path"], &false.into()));
+    let list = list(at, text);
+    let output = headstart(at, &["load", &list]).current_dir(at).output().unwrap();
+    let shown = stdout(&output);
+    assert!(shown.contains("\n  needy.dll: LoadTimeDLL_1.dll, LoadTimeDLL_2.dll\n"), "{shown}");
+    let last = "LoadTimeDLL_13.dll, LoadTimeDLL_14.dll and 16 more\n";
+    let shown = shown.replace("\n    ", " ");
+    assert!(shown.contains(last) && !shown.contains("\n  alone"), "{shown}");
+}
+
+/// The loader does not tell of what it has mapped in vain.
+#[test]
+fn nothing_comes_with_a_dll_that_lacks_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    if testkit::tool("wine64").is_none() {
+        return;
+    }
+    needy(at, "lacks.dll", 2, &[]);
+    fs::remove_file(at.join("LoadTimeDLL_2.dll")).unwrap();
+    let found = loaded(at, "lacks.dll\nLoadTimeDLL_1.dll\nLoadTimeDLL_1.dll\n");
+    let libraries = found["libraries"].as_array().unwrap();
+    assert!(libraries[0]["error"].as_str().unwrap().contains("(error 126)"), "{found}");
+    assert!(came_with(&libraries[0]).is_empty() && came_with(&libraries[2]).is_empty());
+    assert_eq!(came_with(&libraries[1]), ["LoadTimeDLL_1.dll"]);
+}
+
+/// Initializers load others, and so do threads, which run on when the load is over.
+#[test]
+fn what_libraries_load_themselves_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    if testkit::tool("wine64").is_none() || dll(at, "inner.dll", "").is_none() {
+        return;
+    }
+    dll(at, "outer.dll", "LoadLibraryA(\"inner.dll\");");
+    dll(at, "passing.dll", "FreeLibrary(LoadLibraryA(\"visitor.dll\"));");
+    dll(at, "visitor.dll", "");
+    dll(at, "late.dll", "");
+    let thread = "CreateThread(0, 0, (void *)LoadLibraryA, \"late.dll\", 0, 0);";
+    dll(at, "threads.dll", thread);
+    dll(
+        at,
+        "much.dll",
+        "for (int i = 0; i < 600; i++) FreeLibrary(LoadLibraryA(\"visitor.dll\"));",
+    );
+    // While an initializer runs, other threads wait, unless it has them do otherwise, which Wine allows.
+    dll(
+        at,
+        "pause.dll",
+        "ULONG_PTR cookie; HMODULE ntdll = GetModuleHandleA(\"ntdll.dll\");\n\
+         ((LONG (NTAPI *)(ULONG, ULONG_PTR))GetProcAddress(ntdll, \"LdrUnlockLoaderLock\"))\n\
+         (0, GetCurrentThreadId());\n\
+         for (int i = 0; i < 500 && !GetModuleHandleA(\"late.dll\"); i++) Sleep(10);\n\
+         ((LONG (NTAPI *)(ULONG, ULONG *, ULONG_PTR *))GetProcAddress(ntdll, \"LdrLockLoaderLock\"))\n\
+         (0, 0, &cookie);",
+    );
+    let found =
+        loaded(at, "msvcrt.dll\nouter.dll\npassing.dll\nthreads.dll\npause.dll\nuser32.dll\n");
+    let libraries = found["libraries"].as_array().unwrap();
+    let own = |index: usize| {
+        let mut library: Value = libraries[index].clone();
+        library["came_with"]
+            .as_array_mut()
+            .unwrap()
+            .retain(|file| file["by_other_thread"] == false);
+        library["modules"] = library["came_with"].as_array().unwrap().len().into();
+        library
+    };
+    assert_eq!(came_with(&own(1)), ["outer.dll", "inner.dll"], "{found}");
+    assert_eq!(came_with(&own(2)), ["passing.dll", "visitor.dll"], "{found}");
+    assert_eq!(left(&libraries[2]), 1, "{found}");
+    assert_eq!(came_with(&own(3)), ["threads.dll"], "{found}");
+    let late = libraries.iter().filter_map(|library| library["came_with"].as_array()).flatten();
+    let late = late.filter(|file| file["path"].as_str().unwrap().ends_with("\\late.dll"));
+    let late: Vec<_> = late.collect();
+    assert!(late.iter().all(|file| file["by_other_thread"] == true), "{found}");
+    let between = found["notes"].to_string().contains("1 DLL was loaded between two loads");
+    assert_eq!(late.len() + usize::from(between), 1, "{found}");
+    // More than there is room for: nothing is told but the number of those that stayed.
+    let found = loaded(at, "msvcrt.dll\nmuch.dll\nvisitor.dll\n");
+    let libraries = found["libraries"].as_array().unwrap();
+    assert!(libraries[1]["came_with"].is_null() && libraries[1]["modules"] == 1, "{found}");
+    let note = "which DLLs came with 1 library is not known, because more came and went";
+    assert!(found["notes"].to_string().contains(note), "{found}");
+    assert_eq!(came_with(&libraries[2]), ["visitor.dll"], "{found}");
+}

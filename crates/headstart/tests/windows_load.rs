@@ -40,7 +40,13 @@ fn wide(text: &str) -> Vec<u8> {
 
 /// Generates a program and the DLL that it needs, in the folder `generated`.
 fn generate(folder: &Path) {
-    let words = ["generate", "pietrek", "--format", "pe", "--dlls", "1", "--out", "generated"];
+    generate_with(folder, 1);
+}
+
+/// Generates a program and the DLLs that it needs.
+fn generate_with(folder: &Path, dlls: usize) {
+    let dlls = dlls.to_string();
+    let words = ["generate", "pietrek", "--format", "pe", "--dlls", &dlls, "--out", "generated"];
     headstart(folder, &words, 0);
 }
 
@@ -64,6 +70,10 @@ fn dlls<const N: usize>(folder: &Path, codes: [&[u8]; N]) -> (Vec<u8>, [Vec<u8>;
 /// The program as a DLL whose initializer is all of the program.
 fn program_as_dll(folder: &Path) -> Vec<u8> {
     generate(folder);
+    generated_as_dll(folder)
+}
+
+fn generated_as_dll(folder: &Path) -> Vec<u8> {
     let mut dll = fs::read(folder.join(r"generated\LoadTimeTest.exe")).unwrap();
     let headers = u32::from_le_bytes(dll[0x3c..0x40].try_into().unwrap()) as usize;
     // IMAGE_FILE_DLL, and a base where nothing is.
@@ -150,6 +160,56 @@ fn dlls_that_a_dll_needs_are_named_where_they_are_missing() {
     let error = found["libraries"][0]["error"].as_str().unwrap();
     assert!(error.contains("it ended the process with exit code 0"), "{error}");
     assert!(found["libraries"][1]["error"].is_null(), "{found}");
+}
+
+/// File names of what came with a library, all of which is counted and came during the load, in this order.
+fn came_with(library: &Value) -> Vec<String> {
+    let came = library["came_with"].as_array().unwrap();
+    let times: Vec<f64> = came.iter().map(|file| file["at_us"].as_f64().unwrap()).collect();
+    let ends = library["us"].as_f64().unwrap();
+    assert!(times.is_sorted() && times.iter().all(|at| (0.0..=ends).contains(at)), "{library}");
+    assert_eq!(library["modules"], came.len(), "{library}");
+    let paths = came.iter().map(|file| file["path"].as_str().unwrap());
+    paths.map(|path| path.rsplit_once('\\').unwrap().1.to_owned()).collect()
+}
+
+#[test]
+fn what_came_with_a_dll_is_named_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    generate_with(at, 30);
+    let mut needy = generated_as_dll(at);
+    let headers = u32::from_le_bytes(needy[0x3c..0x40].try_into().unwrap()) as usize;
+    // No initializer.
+    needy[headers + 40..headers + 44].fill(0);
+    fs::write(at.join("needy.dll"), needy).unwrap();
+    let mut expected: Vec<String> =
+        (1..=30).map(|number| format!("LoadTimeDLL_{number}.dll")).collect();
+    for name in &expected {
+        fs::rename(at.join("generated").join(name), at.join(name)).unwrap();
+    }
+    fs::remove_dir_all(at.join("generated")).unwrap();
+    // xor eax, eax; ret: it fails.
+    let (_, [no]) = dlls(at, [&[0x31, 0xc0, 0xc3]]);
+    fs::write(at.join("no \u{1f600}.dll"), no).unwrap();
+    let list =
+        "LoadTimeDLL_7.dll\n\"no \u{1f600}.dll\"\nneedy.dll\nneedy.dll\nLoadTimeDLL_30.dll\n";
+    let found = loaded(at, &[], list, 0);
+    let libraries = found["libraries"].as_array().unwrap();
+    assert_eq!(came_with(&libraries[0]), ["LoadTimeDLL_7.dll"]);
+    // It came, and went again.
+    assert!(libraries[1]["error"].as_str().unwrap().contains("(error 1114)"), "{found}");
+    assert_eq!(came_with(&libraries[1]), ["no \u{1f600}.dll"]);
+    assert!(libraries[1]["came_with"][0]["left_at_us"].is_f64(), "{found}");
+    expected.retain(|name| name != "LoadTimeDLL_7.dll");
+    expected.push("needy.dll".to_owned());
+    assert_eq!(came_with(&libraries[2]), expected);
+    let stays = |file: &Value| file["left_at_us"].is_null() && file["by_other_thread"] == false;
+    assert!(libraries[2]["came_with"].as_array().unwrap().iter().all(stays), "{found}");
+    assert!(came_with(&libraries[3]).is_empty() && came_with(&libraries[4]).is_empty());
+    let shown = text(&headstart(at, &["load", "list.txt"], 0).stdout);
+    assert!(shown.contains("came with\n  needy.dll: LoadTimeDLL_1.dll, "), "{shown}");
+    assert!(shown.replace("\n    ", " ").contains("LoadTimeDLL_13.dll and 17 more\n"), "{shown}");
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub use io::{
 };
 pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
 pub use library_load::{
-    AheadWhen, FilesAhead, LIBRARY_LOADS_SCHEMA, LibraryLoad, LibraryLoadReport,
+    AheadWhen, CameWith, FilesAhead, LIBRARY_LOADS_SCHEMA, LibraryLoad, LibraryLoadReport,
 };
 pub use machine::{Check, CheckState, Machine};
 pub use memory::{

@@ -46,12 +46,29 @@ pub struct LibraryLoad {
     /// Files that came into the process: the library and what it needs that was not there yet;
     /// `None` where that is not counted.
     pub modules: Option<u64>,
+    /// These files, in the order in which the loader told of them, also those that were unloaded again;
+    /// `None` where it told nothing.
+    #[serde(default)]
+    pub came_with: Option<Vec<CameWith>>,
     /// Page faults served without input; `None` where they are not counted.
     pub minor_faults: Option<u64>,
     /// Page faults that waited for input.
     pub major_faults: Option<u64>,
     /// Bytes read from storage.
     pub read_bytes: Option<u64>,
+}
+
+/// A file that came into the process while a library was loaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CameWith {
+    /// As the loader names it.
+    pub path: String,
+    /// When the loader told of it, counted from the beginning of the load.
+    pub at_us: f64,
+    /// When it was unloaded again, where that was before the end of the load.
+    pub left_at_us: Option<f64>,
+    /// Whether another thread than the one that loads the list brought it.
+    pub by_other_thread: bool,
 }
 
 /// When files are read ahead.

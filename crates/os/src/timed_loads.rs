@@ -1,5 +1,6 @@
 //! Loads of libraries, one after the other, and what each took.
 
+use model::CameWith;
 use std::path::PathBuf;
 
 /// What became of a load.
@@ -32,6 +33,8 @@ pub struct TimedLoad {
     pub path: Option<PathBuf>,
     /// Modules that came into the process with it, itself included; 0 where all were there.
     pub modules: u64,
+    /// These modules; `None` where the loader does not tell of them.
+    pub came_with: Option<Vec<CameWith>>,
     /// Page faults served without input.
     pub minor_faults: u64,
     /// Page faults that waited for input.

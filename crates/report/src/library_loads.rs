@@ -1,5 +1,7 @@
 //! Views of libraries that were loaded one after the other.
 
+mod came_with;
+
 use crate::figure::{TimeFormat, bytes, count, plural, time};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
@@ -10,6 +12,7 @@ pub fn view(report: &LibraryLoadReport, style: &Style) -> String {
     let mut view = style.paint(Tint::Name, &style.shorten(&report.list, style.width)) + "\n\n";
     view += &(style.wrap(&style.terminal(&sentence(report, style)), 0) + "\n\n");
     view += &table(report, style).render(style);
+    view += &came_with::part(report, style);
     let failed: Vec<String> =
         report.libraries.iter().filter_map(|library| told(library, style)).collect();
     if !failed.is_empty() {
@@ -160,20 +163,21 @@ mod tests {
     use super::*;
     use model::{CacheState, FilesAhead};
 
-    fn library(name: &str, us: Option<f64>, error: Option<&str>) -> LibraryLoad {
+    pub(super) fn library(name: &str, us: Option<f64>, error: Option<&str>) -> LibraryLoad {
         LibraryLoad {
             name: name.to_owned(),
             us,
             error: error.map(str::to_owned),
             path: None,
             modules: Some(2),
+            came_with: None,
             minor_faults: Some(1300),
             major_faults: Some(4),
             read_bytes: Some(2 << 20),
         }
     }
 
-    fn report() -> LibraryLoadReport {
+    pub(super) fn report() -> LibraryLoadReport {
         LibraryLoadReport {
             schema: 1,
             headstart: "0".to_owned(),

@@ -4,6 +4,7 @@
 //! record behind each load, so the library behind the last record is the one that has ended the
 //! process or hangs. Then the next program first loads again, untimed, what was loaded before.
 
+use super::dll_arrivals::{self, Arrivals};
 use super::dll_host::{self, DllHost};
 use super::{dll_words, words};
 use crate::LabError;
@@ -45,7 +46,7 @@ pub fn load_dlls(
     observe: &mut dyn FnMut(f64),
 ) -> Result<LibraryLoadReport, LabError> {
     let host = DllHost::start()?;
-    let found = Session::new(request, &host).load(observe)?;
+    let (found, arrivals) = Session::new(request, &host).load(observe)?;
     host.check()?;
     let libraries: Vec<LibraryLoad> = request
         .names
@@ -57,6 +58,7 @@ pub fn load_dlls(
             error: dll_words::error(&load.ending, name, request.timeout),
             path: load.path.as_ref().map(|path| text::text(path.as_os_str())),
             modules: load.us.map(|_| load.modules),
+            came_with: load.came_with.clone(),
             minor_faults: None,
             major_faults: None,
             read_bytes: None,
@@ -64,6 +66,7 @@ pub fn load_dlls(
         .collect();
     let mut notes = vec![host.note()];
     notes.extend(words::notes(&found, "the program that loads them"));
+    notes.extend(arrivals.notes());
     Ok(LibraryLoadReport {
         schema: LIBRARY_LOADS_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
@@ -87,6 +90,7 @@ struct Session<'a> {
     processes: u32,
     /// Whether a new process loads again what was loaded before.
     repeats: bool,
+    arrivals: Arrivals,
 }
 
 impl<'a> Session<'a> {
@@ -102,20 +106,22 @@ impl<'a> Session<'a> {
             loads: Vec::new(),
             processes: 0,
             repeats: true,
+            arrivals: Arrivals::default(),
         }
     }
 
-    fn load(mut self, observe: &mut dyn FnMut(f64)) -> Result<TimedLoads, LabError> {
+    fn load(mut self, observe: &mut dyn FnMut(f64)) -> Result<(TimedLoads, Arrivals), LabError> {
         while self.loads.len() < self.given.len() {
             self.process(observe)?;
         }
-        Ok(TimedLoads {
+        let loads = TimedLoads {
             loads: self.loads,
             modules: Vec::new(),
             processes: self.processes,
             threads: 0,
             left_running: 0,
-        })
+        };
+        Ok((loads, self.arrivals))
     }
 
     /// One process, until it has loaded everything or a library has ended it.
@@ -138,6 +144,7 @@ impl<'a> Session<'a> {
                 || self.loads.iter().filter_map(|load| load.path.clone()).collect::<Vec<_>>();
             let ending = record.error.map(|code| dll_words::refused(code, name, &loaded()));
             let ending = ending.map_or(LoadEnding::Loaded, LoadEnding::Refused);
+            self.arrivals.count(record);
             self.loads.push(timed(ending, Some(record)));
         }
         if found.len() < again.len() {
@@ -223,12 +230,14 @@ fn load_ending(ending: Option<Ending>, printed: usize) -> LoadEnding {
 }
 
 fn timed(ending: LoadEnding, record: Option<&LoadRecord>) -> TimedLoad {
-    let path = record.map(|record| String::from_utf16_lossy(&record.path));
+    let path = record.filter(|record| !record.path.is_empty());
+    let path = path.map(|record| dll_arrivals::path(&record.path, record.has_whole_path));
     TimedLoad {
         ending,
         us: record.map(|record| record.us),
-        path: path.filter(|path| !path.is_empty()).map(PathBuf::from),
+        path: path.map(PathBuf::from),
         modules: record.map_or(0, |record| record.modules),
+        came_with: record.and_then(|record| record.arrivals.as_deref().map(dll_arrivals::told)),
         minor_faults: 0,
         major_faults: 0,
         read_bytes: 0,

@@ -53,6 +53,7 @@ pub fn load_libraries(
             error: dlopen_words::error(&load.ending, given, request.timeout),
             path: load.path.as_ref().map(|path| text::text(path.as_os_str())),
             modules: load.us.map(|_| load.modules),
+            came_with: None,
             minor_faults: load.us.map(|_| load.minor_faults),
             major_faults: load.us.map(|_| load.major_faults),
             read_bytes: load.us.map(|_| load.read_bytes),

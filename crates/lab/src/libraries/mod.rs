@@ -4,6 +4,7 @@
 //! [`load_dlls`] does so for libraries of Windows, which Wine loads on Linux;
 //! `sample` makes a list of libraries of this system.
 
+mod dll_arrivals;
 #[cfg(target_os = "linux")]
 mod dll_host;
 #[cfg(windows)]

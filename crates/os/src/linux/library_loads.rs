@@ -186,6 +186,7 @@ fn timed(entry: &Entry) -> TimedLoad {
         path: entry.path().filter(|_| ending == LoadEnding::Loaded),
         ending,
         modules: entry.modules.load(SeqCst),
+        came_with: None,
         minor_faults: entry.minor_faults.load(SeqCst),
         major_faults: entry.major_faults.load(SeqCst),
         read_bytes: entry.read_bytes.load(SeqCst),

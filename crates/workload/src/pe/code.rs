@@ -86,6 +86,18 @@ impl<'a> Code<'a> {
         self.bytes(&[0xe9]).distance(target)
     }
 
+    /// Code that jumps forward: `part` appends it and gives where its labels are. It is called twice, first
+    /// without knowing them; what it appends has the same size wherever they are.
+    pub(super) fn labeled<const N: usize>(
+        &mut self,
+        part: impl Fn(&mut Code, [Rva; N]) -> [Rva; N],
+    ) {
+        let (here, machine, base) = (self.here(), self.machine, self.base);
+        let labels = part(&mut Code::at(&mut Vec::new(), here, machine, base), [here; N]);
+        let found = part(self, labels);
+        debug_assert_eq!(found, labels);
+    }
+
     /// Fills up with `int3` to a multiple of 16 bytes behind `start`.
     pub(super) fn align(&mut self, start: Rva) {
         while !self.here().0.wrapping_sub(start.0).is_multiple_of(16) {

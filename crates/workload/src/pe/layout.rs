@@ -36,6 +36,16 @@ impl Section {
         Self { name: *b".data\0\0\0", flags: DATA | spec::IMAGE_SCN_MEM_WRITE, bytes }
     }
 
+    /// Zeros that are not in the file.
+    pub(super) fn bss(bytes: u64) -> Self {
+        let flags = spec::IMAGE_SCN_CNT_UNINITIALIZED_DATA | READ | spec::IMAGE_SCN_MEM_WRITE;
+        Self { name: *b".bss\0\0\0\0", flags, bytes }
+    }
+
+    fn is_in_file(&self) -> bool {
+        self.flags & spec::IMAGE_SCN_CNT_UNINITIALIZED_DATA == 0
+    }
+
     pub(super) fn reloc(bytes: u64) -> Self {
         Self { name: *b".reloc\0\0", flags: DATA | spec::IMAGE_SCN_MEM_DISCARDABLE, bytes }
     }
@@ -70,13 +80,14 @@ impl<const N: usize> Layout<N> {
         let mut offset = u64::from(headers);
         // No sum below leaves 33 bits: every section is smaller than the limit.
         let sections = sections.map(|section| {
-            let raw_bytes = section.bytes.next_multiple_of(file_alignment.into());
+            let bytes = if section.is_in_file() { section.bytes } else { 0 };
+            let raw_bytes = bytes.next_multiple_of(file_alignment.into());
             let placed = SectionHeader {
                 name: section.name,
                 flags: section.flags,
                 memory_bytes: section.bytes as u32,
                 rva: Rva(rva as u32),
-                offset: FileOffset(offset),
+                offset: FileOffset(if section.is_in_file() { offset } else { 0 }),
                 file_bytes: raw_bytes as u32,
             };
             rva += section.bytes.next_multiple_of(SECTION_ALIGNMENT.into());

@@ -1,13 +1,22 @@
-//! What the program of [`super::loads`] writes: a record of fixed size, then a path in UTF-16.
+//! What the program of [`super::loads`] writes: for each load, notices of the modules that came and went,
+//! each of fixed size with a name in UTF-16; then a record of fixed size with a path in UTF-16.
 
 use super::loads::PATH_CHARACTERS;
+use super::notices::NAME_LIMIT;
 
 /// What begins a record, so that what libraries print is told from records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadMark(pub [u8; 16]);
 
+impl LoadMark {
+    /// What begins a notice.
+    pub(super) fn of_notices(self) -> [u8; 16] {
+        self.0.map(|byte| !byte)
+    }
+}
+
 /// Bytes of a record without its path.
-pub(super) const RECORD_BYTES: u32 = 80;
+pub(super) const RECORD_BYTES: u32 = 96;
 
 /// Where fields are in a record. All numbers are little-endian.
 pub(super) mod field {
@@ -29,6 +38,31 @@ pub(super) mod field {
     pub(in super::super) const MODULES_AFTER: u32 = 68;
     /// Room for WriteFile's answer.
     pub(in super::super) const WRITTEN: u32 = 72;
+    /// The status of LdrRegisterDllNotification, 32 bits: 0 where it tells of modules.
+    pub(in super::super) const REGISTRATION: u32 = 80;
+    /// Notices that were written since the last record, and those that were not, for want of room; 32 bits
+    /// each.
+    pub(in super::super) const NOTICES: u32 = 84;
+    pub(in super::super) const LOST: u32 = 88;
+    /// The thread that loads, 32 bits.
+    pub(in super::super) const THREAD: u32 = 92;
+}
+
+/// Where fields are in a notice.
+pub(super) mod notice {
+    /// Ticks of the performance counter.
+    pub(in super::super) const TICKS: u32 = 16;
+    /// Of the module.
+    pub(in super::super) const BASE: u32 = 24;
+    /// Why there is a notice: 1, it came; 2, it goes; 32 bits.
+    pub(in super::super) const REASON: u32 = 32;
+    /// In which thread, 32 bits.
+    pub(in super::super) const THREAD: u32 = 36;
+    /// Bytes of the name, and those that were kept, 32 bits each.
+    pub(in super::super) const LENGTH: u32 = 40;
+    pub(in super::super) const KEPT: u32 = 44;
+    /// Bytes of a notice without its name.
+    pub(in super::super) const BYTES: u32 = 48;
 }
 
 /// One load.
@@ -40,106 +74,211 @@ pub struct LoadRecord {
     pub us: f64,
     /// GetLastError; none where the library was loaded.
     pub error: Option<u32>,
-    /// Modules that came into the process.
+    /// Modules that came into the process meanwhile: those of `arrivals`, or where these are not known, how
+    /// many more there are behind the load than before.
     pub modules: u64,
+    /// These modules, in the order in which the loader told of them, also those that went again; none where
+    /// it told nothing, or more than there was room for.
+    pub arrivals: Option<Vec<ModuleArrival>>,
+    /// Whether there was too little room for what the loader told.
+    pub lost: bool,
+    /// Modules that came between the load before and this one.
+    pub between: u64,
+    /// How many of `arrivals` were mapped before: a load that failed may leave what the library needs, and the
+    /// loader tells of that when it is asked for again.
+    pub mapped_before: u64,
     /// The library's path as Windows knows it.
     pub path: Vec<u16>,
+    /// Whether that is all of the path.
+    pub has_whole_path: bool,
+}
+
+/// A module that came into the process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModuleArrival {
+    /// Its path as the loader tells it.
+    pub path: Vec<u16>,
+    /// Whether that is all of the path.
+    pub is_whole: bool,
+    /// When the loader told of it, counted from the beginning of the load.
+    pub at_us: f64,
+    /// When it told that it goes again, where it did so before the end of the load.
+    pub left_at_us: Option<f64>,
+    /// Whether another thread than the one that loads brought it.
+    pub by_other_thread: bool,
+}
+
+/// What the loader has told of one module.
+struct Notice {
+    ticks: u64,
+    base: u64,
+    reason: u32,
+    thread: u32,
+    is_whole: bool,
+    path: Vec<u16>,
 }
 
 /// The records in what the program has written, in their order; what is not one is skipped.
 pub fn records(bytes: &[u8], mark: LoadMark) -> Vec<LoadRecord> {
-    let mut found = Vec::new();
+    let of_notices = mark.of_notices();
+    let (mut found, mut notices) = (Vec::new(), Vec::new());
     let mut rest = bytes;
-    while let Some(at) = find(rest, &mark.0) {
+    let is_mark = |window: &[u8]| window == mark.0 || window == of_notices;
+    while let Some(at) = rest.windows(mark.0.len()).position(is_mark) {
         let behind = &rest[at..];
-        match record(behind) {
-            Some((record, size)) => {
+        let size = if behind.starts_with(&of_notices) {
+            notice(behind).map(|(notice, size)| {
+                notices.push(notice);
+                size
+            })
+        } else {
+            record(behind, &notices).map(|(record, size)| {
                 found.push(record);
-                rest = &behind[size..];
-            }
-            None => rest = &behind[mark.0.len()..],
-        }
+                notices.clear();
+                size
+            })
+        };
+        rest = &behind[size.unwrap_or(mark.0.len())..];
     }
     found
 }
 
-/// Where `mark` is.
-fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
-    bytes.windows(mark.len()).position(|window| window == mark)
+/// Little-endian numbers at places of bytes; none where there are too few.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn four(&self, at: u32) -> Option<u32> {
+        Some(u32::from_le_bytes(*self.0.get(at as usize..)?.first_chunk()?))
+    }
+
+    fn eight(&self, at: u32) -> Option<u64> {
+        Some(u64::from_le_bytes(*self.0.get(at as usize..)?.first_chunk()?))
+    }
+
+    /// UTF-16 of so many bytes, and where it ends.
+    fn text(&self, at: u32, bytes: u32) -> Option<(Vec<u16>, usize)> {
+        let end = (at as usize).checked_add(bytes as usize)?;
+        let (units, _) = self.0.get(at as usize..end)?.as_chunks::<2>();
+        Some((units.iter().map(|unit| u16::from_le_bytes(*unit)).collect(), end))
+    }
 }
 
-/// The record at the beginning of `bytes` and its size; none where it is not whole.
-fn record(bytes: &[u8]) -> Option<(LoadRecord, usize)> {
-    let four = |at: u32| Some(u32::from_le_bytes(*bytes.get(at as usize..)?.first_chunk()?));
-    let eight = |at: u32| Some(u64::from_le_bytes(*bytes.get(at as usize..)?.first_chunk()?));
-    let characters = four(field::CHARACTERS)?;
-    if characters > PATH_CHARACTERS {
-        return None;
-    }
-    let size = RECORD_BYTES as usize + 2 * characters as usize;
-    let (units, _) = bytes.get(RECORD_BYTES as usize..size)?.as_chunks::<2>();
-    let ticks = eight(field::AFTER)?.saturating_sub(eight(field::BEFORE)?);
-    let loaded = eight(field::LIBRARY)? != 0;
-    let modules = four(field::MODULES_AFTER)?.saturating_sub(four(field::MODULES_BEFORE)?);
+/// The notice at the beginning of `bytes` and its size; none where it is not whole.
+fn notice(bytes: &[u8]) -> Option<(Notice, usize)> {
+    let fields = Fields(bytes);
+    let kept = fields.four(notice::KEPT).filter(|kept| *kept <= NAME_LIMIT)?;
+    let (path, size) = fields.text(notice::BYTES, kept)?;
+    let notice = Notice {
+        ticks: fields.eight(notice::TICKS)?,
+        base: fields.eight(notice::BASE)?,
+        reason: fields.four(notice::REASON)?,
+        thread: fields.four(notice::THREAD)?,
+        is_whole: fields.four(notice::LENGTH)? == kept,
+        path,
+    };
+    Some((notice, size))
+}
+
+/// The record at the beginning of `bytes` and its size; none where it is not whole. `notices`: those since
+/// the record before.
+fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
+    let fields = Fields(bytes);
+    let characters =
+        fields.four(field::CHARACTERS).filter(|characters| *characters <= PATH_CHARACTERS)?;
+    let (path, size) = fields.text(RECORD_BYTES, 2 * characters)?;
+    let clock = Clock {
+        before: fields.eight(field::BEFORE)?,
+        after: fields.eight(field::AFTER)?,
+        frequency: fields.eight(field::FREQUENCY)?,
+    };
+    let loaded = fields.eight(field::LIBRARY)? != 0;
+    let lost = fields.four(field::LOST)? != 0;
+    let are_all = fields.four(field::NOTICES)? as usize == notices.len() && !lost;
+    let is_told = fields.four(field::REGISTRATION)? == 0 && are_all;
+    let thread = fields.four(field::THREAD)?;
+    let came = is_told.then(|| came(notices, &clock, thread));
+    let modules = |at: u32| Some(i64::from(fields.four(at)? / 8));
+    let more = modules(field::MODULES_AFTER)? - modules(field::MODULES_BEFORE)?;
+    let expected = came.as_ref().map_or(more, |came| came.more);
+    let arrivals = came.map(|came| came.arrivals);
+    let number = usize::try_from(fields.eight(field::NUMBER)?).ok();
     let record = LoadRecord {
-        number: usize::try_from(eight(field::NUMBER)?).ok().filter(|number| *number != usize::MAX),
-        us: ticks as f64 * 1e6 / eight(field::FREQUENCY)?.max(1) as f64,
-        error: if loaded { None } else { Some(four(field::ERROR)?) },
-        modules: u64::from(modules / 8),
+        number: number.filter(|number| *number != usize::MAX),
+        us: clock.us(clock.after),
+        error: if loaded { None } else { Some(fields.four(field::ERROR)?) },
+        modules: arrivals.as_ref().map_or(more.max(0) as u64, |arrivals| arrivals.len() as u64),
+        arrivals,
+        lost,
+        between: notices
+            .iter()
+            .filter(|notice| notice.reason == CAME && !clock.is_within(notice))
+            .count() as u64,
+        mapped_before: (expected - more).max(0) as u64,
         // Without a library it is the program's own.
-        path: match loaded {
-            true => units.iter().map(|unit| u16::from_le_bytes(*unit)).collect(),
-            false => Vec::new(),
-        },
+        path: if loaded { path } else { Vec::new() },
+        // What is cut off fills all the room.
+        has_whole_path: characters < PATH_CHARACTERS,
     };
     Some((record, size))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// When a load was, in ticks.
+struct Clock {
+    before: u64,
+    after: u64,
+    /// Ticks in a second.
+    frequency: u64,
+}
 
-    const MARK: LoadMark = LoadMark(*b"sixteen bytes...");
-
-    fn written(number: u64, library: u64, path: &str) -> Vec<u8> {
-        let mut bytes = vec![0; RECORD_BYTES as usize];
-        let mut put = |at: u32, value: &[u8]| {
-            bytes[at as usize..at as usize + value.len()].copy_from_slice(value);
-        };
-        put(0, &MARK.0);
-        put(field::NUMBER, &number.to_le_bytes());
-        put(field::BEFORE, &100_u64.to_le_bytes());
-        put(field::AFTER, &350_u64.to_le_bytes());
-        put(field::FREQUENCY, &10_000_000_u64.to_le_bytes());
-        put(field::LIBRARY, &library.to_le_bytes());
-        put(field::ERROR, &126_u32.to_le_bytes());
-        put(field::CHARACTERS, &(path.len() as u32).to_le_bytes());
-        put(field::MODULES_BEFORE, &24_u32.to_le_bytes());
-        put(field::MODULES_AFTER, &40_u32.to_le_bytes());
-        bytes.extend(path.encode_utf16().flat_map(u16::to_le_bytes));
-        bytes
+impl Clock {
+    /// From the beginning until then.
+    fn us(&self, ticks: u64) -> f64 {
+        ticks.saturating_sub(self.before) as f64 * 1e6 / self.frequency.max(1) as f64
     }
 
-    #[test]
-    fn records_are_told_from_what_libraries_print() {
-        let parts: [&[u8]; 5] = [
-            &written(u64::MAX, 0, ""),
-            b"a library says hello\n",
-            &written(0, 7, "C:\\a.dll"),
-            &written(1, 0, "Z:\\x.exe"),
-            &MARK.0,
-        ];
-        let found = records(&parts.concat(), MARK);
-        assert_eq!(found.len(), 3);
-        assert_eq!(found[0].number, None);
-        let path = "C:\\a.dll".encode_utf16().collect();
-        let first = LoadRecord { number: Some(0), us: 25.0, error: None, modules: 2, path };
-        assert_eq!(found[1], first);
-        assert_eq!((found[2].error, found[2].path.len()), (Some(126), 0));
-        // Cut off anywhere, it gives fewer and never another one.
-        let whole = parts.concat();
-        for end in 0..whole.len() {
-            assert!(found.starts_with(&records(&whole[..end], MARK)));
-        }
+    fn is_within(&self, notice: &Notice) -> bool {
+        (self.before..=self.after).contains(&notice.ticks)
     }
 }
+
+/// `LDR_DLL_NOTIFICATION_REASON_LOADED` and `LDR_DLL_NOTIFICATION_REASON_UNLOADED`.
+const CAME: u32 = 1;
+const GOES: u32 = 2;
+
+/// What came during a load.
+struct Came {
+    arrivals: Vec<ModuleArrival>,
+    /// How many more modules there are behind the load than before, if all of these were new.
+    more: i64,
+}
+
+/// The modules that came during the load. `thread`: the one that loads.
+fn came(notices: &[Notice], clock: &Clock, thread: u32) -> Came {
+    let within = notices.iter().filter(|notice| clock.is_within(notice));
+    let mut arrivals: Vec<(u64, ModuleArrival)> = Vec::new();
+    let mut more = 0;
+    for notice in within {
+        let at_us = clock.us(notice.ticks);
+        if notice.reason == CAME {
+            more += 1;
+            let arrival = ModuleArrival {
+                path: notice.path.clone(),
+                is_whole: notice.is_whole,
+                at_us,
+                left_at_us: None,
+                by_other_thread: notice.thread != thread,
+            };
+            arrivals.push((notice.base, arrival));
+        } else if notice.reason == GOES {
+            more -= 1;
+            // What comes later may have the base of what went.
+            let came = arrivals.iter_mut().rev().find(|(base, _)| *base == notice.base);
+            came.into_iter().for_each(|(_, arrival)| arrival.left_at_us = Some(at_us));
+        }
+    }
+    let arrivals = arrivals.into_iter().map(|(_, arrival)| arrival).collect();
+    Came { arrivals, more }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 //! each load took to its standard output.
 //!
 //! The names are in the program. A record ([`super::load_records`]) is written before the first
-//! load and behind each; then the process ends without a word to the libraries.
+//! load and behind each, and before it what the loader has told of modules since the last one
+//! ([`super::notices`]). Then the process ends without a word to the libraries.
 
 use super::PeOptions;
 use super::code::{Code, If};
@@ -11,6 +12,7 @@ use super::imports::Imports;
 use super::layout::{Layout, Section, close, pad};
 use super::load_records::{LoadMark, RECORD_BYTES, field};
 use super::machine::Machine;
+use super::notices::{self, Notices};
 use crate::{Arch, WorkloadError};
 use ::image::pe::{Headers, spec};
 use model::Rva;
@@ -21,7 +23,13 @@ pub const PROGRAM: &str = "LoadLibraries.exe";
 /// Characters of a path that are told, the NUL included.
 pub(super) const PATH_CHARACTERS: u32 = 1024;
 
-const FUNCTIONS: [&str; 10] = [
+/// Where the data section has the variables of notices: behind the record and its path.
+const VARIABLES_AT: u32 = RECORD_BYTES + 2 * PATH_CHARACTERS;
+const DATA_BYTES: u32 = VARIABLES_AT + notices::VARIABLE_BYTES;
+
+const FUNCTIONS: [&str; 12] = [
+    "GetModuleHandleA",
+    "GetProcAddress",
     "GetStdHandle",
     "SetErrorMode",
     "QueryPerformanceFrequency",
@@ -51,28 +59,25 @@ pub fn program(names: &[Vec<u16>], mark: LoadMark) -> Result<Vec<u8>, WorkloadEr
     let all = names.iter().map(|name| 2 * (name.len() as u64 + 1)).sum::<u64>() + 2;
     let names_at = (imports.bytes() as u32).next_multiple_of(16);
     let mut code = Vec::new();
-    let nowhere = Places { imports: &imports, tables: Rva(0), names: Rva(0), record: Rva(0) };
-    nowhere.push(&mut Code::at(&mut code, Rva(0), machine, machine.program_base));
+    let nowhere = Places::new(&imports, [Rva(0); 4], 0);
+    let entry = nowhere.push(&mut Code::at(&mut code, Rva(0), machine, machine.program_base));
     let layout = Layout::new(
         PROGRAM,
-        headers::bytes(machine, 3),
+        headers::bytes(machine, 4),
         options.file_alignment,
         [
             Section::text(code.len() as u64),
             Section::rdata(u64::from(names_at).saturating_add(all)),
-            Section::data(u64::from(RECORD_BYTES + 2 * PATH_CHARACTERS)),
+            Section::data(u64::from(DATA_BYTES)),
+            Section::bss(u64::from(notices::RING_BYTES)),
         ],
     )
     .map_err(WorkloadError::from)?;
-    let [text, rdata, data] = layout.sections;
-    let headers = headers_of(machine, &layout, &options, &imports);
+    let [text, rdata, data, _] = layout.sections;
+    let mut headers = headers_of(machine, &layout, &options, &imports);
+    headers.entry = text.rva + entry.0;
     let mut out = headers::begin(&headers, &layout);
-    let places = Places {
-        imports: &imports,
-        tables: rdata.rva,
-        names: rdata.rva + names_at,
-        record: data.rva,
-    };
+    let places = Places::new(&imports, layout.sections.map(|section| section.rva), names_at);
     places.push(&mut Code::at(&mut out, text.rva, machine, machine.program_base));
     close(&mut out, &text);
     imports.push(&mut out, rdata.rva);
@@ -81,25 +86,36 @@ pub fn program(names: &[Vec<u16>], mark: LoadMark) -> Result<Vec<u8>, WorkloadEr
         out.extend(name.iter().chain([&0]).flat_map(|unit| unit.to_le_bytes()));
     }
     close(&mut out, &rdata);
-    out.extend_from_slice(&mark.0);
-    // The record before the first load has the number before 0.
-    out.extend_from_slice(&u64::MAX.to_le_bytes());
-    pad(&mut out, data.offset.0 + u64::from(data.memory_bytes));
+    out.extend(first_data(mark));
     close(&mut out, &data);
     headers::finish(&mut out, &headers, &options);
     Ok(out)
 }
 
+/// What the data section has before the program runs.
+fn first_data(mark: LoadMark) -> Vec<u8> {
+    let mut data = vec![0; VARIABLES_AT as usize];
+    let mut put = |at: u32, bytes: &[u8]| {
+        data[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+    };
+    put(0, &mark.0);
+    // The record before the first load has the number before 0.
+    put(field::NUMBER, &u64::MAX.to_le_bytes());
+    // Until the registration succeeds.
+    put(field::REGISTRATION, &u32::MAX.to_le_bytes());
+    data.extend(notices::variables(mark.of_notices()));
+    data
+}
+
 fn headers_of(
     machine: Machine,
-    layout: &Layout<3>,
+    layout: &Layout<4>,
     options: &PeOptions,
     imports: &Imports,
 ) -> Headers {
-    let [text, rdata, _] = layout.sections;
+    let [_, rdata, ..] = layout.sections;
     let mut headers = headers::of(machine, layout, options);
     headers.base = machine.program_base;
-    headers.entry = text.rva;
     headers.dll_characteristics = spec::IMAGE_DLLCHARACTERISTICS_NX_COMPAT
         | spec::IMAGE_DLLCHARACTERISTICS_TERMINAL_SERVER_AWARE;
     // No relocations: it is where it is linked to.
@@ -116,6 +132,7 @@ struct Places<'a> {
     tables: Rva,
     names: Rva,
     record: Rva,
+    notices: Notices,
 }
 
 /// `lea` of an address into an argument register.
@@ -124,18 +141,31 @@ const RDX: [u8; 3] = [0x48, 0x8d, 0x15];
 const R9: [u8; 3] = [0x4c, 0x8d, 0x0d];
 const RSI: [u8; 3] = [0x48, 0x8d, 0x35];
 
-impl Places<'_> {
+impl<'a> Places<'a> {
+    /// `names_at`: where the names are in the second of the `sections`.
+    fn new(imports: &'a Imports, sections: [Rva; 4], names_at: u32) -> Self {
+        let [_, rdata, record, places] = sections;
+        let (tables, variables) = (rdata, record + VARIABLES_AT);
+        let counter = slot(imports, tables, "QueryPerformanceCounter");
+        let notices = Notices { variables, places, counter };
+        Places { imports, tables, names: rdata + names_at, record, notices }
+    }
+
     fn call(&self, code: &mut Code, name: &str) {
-        let index = FUNCTIONS.iter().position(|function| *function == name).unwrap_or_default();
-        code.call_slot(self.imports.system_slot(self.tables, index as u32));
+        code.call_slot(slot(self.imports, self.tables, name));
     }
 
     fn field(&self, offset: u32) -> Rva {
         self.record + offset
     }
 
+    /// The function for the loader, and the program. Gives where the program begins.
     /// rdi: standard output. rsi: the next name. rbx: the library.
-    fn push(&self, code: &mut Code) {
+    fn push(&self, code: &mut Code) -> Rva {
+        let function = code.here();
+        self.notices.push_function(code);
+        code.align(function);
+        let entry = code.here();
         // sub rsp, 56: space for callees' arguments, and an aligned stack.
         code.bytes(&[0x48, 0x83, 0xec, 0x38]);
         // mov ecx, ...; mov rdi, rax
@@ -145,6 +175,7 @@ impl Places<'_> {
         self.call(code, "SetErrorMode");
         code.memory(&RCX, self.field(field::FREQUENCY));
         self.call(code, "QueryPerformanceFrequency");
+        self.register(code, function);
         code.memory(&RSI, self.names);
         // xor eax, eax: no path yet.
         code.bytes(&[0x31, 0xc0]);
@@ -153,22 +184,39 @@ impl Places<'_> {
         // inc qword [number]; cmp word [rsi], 0; je end
         code.memory(&[0x48, 0xff, 0x05], self.field(field::NUMBER));
         code.bytes(&[0x66, 0x83, 0x3e, 0x00]);
-        let end = next + self.load_bytes();
-        code.jump_if(If::Equal, end);
-        self.load(code);
-        code.jump(next);
-        debug_assert!(self.tables == Rva(0) || code.here() == end);
+        code.labeled(|code, [end]| {
+            code.jump_if(If::Equal, end);
+            self.load(code);
+            code.jump(next);
+            [code.here()]
+        });
         // or rcx, -1; xor edx, edx
         code.bytes(&[0x48, 0x83, 0xc9, 0xff, 0x31, 0xd2]);
         self.call(code, "TerminateProcess");
         code.bytes(&[0xcc]);
+        entry
     }
 
-    /// Bytes from the beginning of the loop to behind it: `inc`, `cmp`, `je`, the body, `jmp`.
-    fn load_bytes(&self) -> u32 {
-        let mut out = Vec::new();
-        self.load(&mut Code::at(&mut out, Rva(0), self.imports.machine, model::Va(0)));
-        7 + 4 + 6 + out.len() as u32 + 5
+    /// Has the loader call the function for every module, where it can be asked to.
+    fn register(&self, code: &mut Code, function: Rva) {
+        // mov eax, gs:[48h]; mov [thread], eax
+        code.bytes(&notices::OWN_THREAD).memory(&[0x89, 0x05], self.field(field::THREAD));
+        let [library, register] = self.notices.names();
+        code.memory(&RCX, library);
+        self.call(code, "GetModuleHandleA");
+        // mov rcx, rax
+        code.bytes(&[0x48, 0x89, 0xc1]).memory(&RDX, register);
+        self.call(code, "GetProcAddress");
+        code.labeled(|code, [end]| {
+            // test rax, rax; je end
+            code.bytes(&[0x48, 0x85, 0xc0]).jump_if(If::Equal, end);
+            // xor ecx, ecx; xor r8d, r8d: no flags, no context.
+            code.bytes(&[0x31, 0xc9]).memory(&RDX, function).bytes(&[0x45, 0x31, 0xc0]);
+            // call rax; mov [registration], eax
+            code.memory(&R9, self.notices.cookie()).bytes(&[0xff, 0xd0]);
+            code.memory(&[0x89, 0x05], self.field(field::REGISTRATION));
+            [code.here()]
+        });
     }
 
     /// Loads the library at rsi, writes the record, and moves rsi behind the name.
@@ -203,16 +251,35 @@ impl Places<'_> {
         self.call(code, "K32EnumProcessModules");
     }
 
-    /// Writes the record with a path of eax characters.
+    /// Writes notices, and the record with a path of eax characters.
     fn write(&self, code: &mut Code) {
-        // mov [characters], eax; lea r8d, [rax * 2 + record]
+        // mov [characters], eax
         code.memory(&[0x89, 0x05], self.field(field::CHARACTERS));
+        let counts = [self.field(field::NOTICES), self.field(field::LOST)];
+        self.notices.push_writing(code, counts, |code| {
+            // mov rdx, rbp
+            code.bytes(&[0x48, 0x89, 0xea]);
+            self.write_bytes(code);
+        });
+        // mov eax, [characters]; lea r8d, [rax * 2 + record]
+        code.memory(&[0x8b, 0x05], self.field(field::CHARACTERS));
         code.bytes(&[0x44, 0x8d, 0x04, 0x45]).number(RECORD_BYTES);
+        code.memory(&RDX, self.record);
+        self.write_bytes(code);
+    }
+
+    /// Writes r8d bytes at rdx.
+    fn write_bytes(&self, code: &mut Code) {
         // mov rcx, rdi
-        code.bytes(&[0x48, 0x89, 0xf9]).memory(&RDX, self.record);
-        code.memory(&R9, self.field(field::WRITTEN));
+        code.bytes(&[0x48, 0x89, 0xf9]).memory(&R9, self.field(field::WRITTEN));
         // mov qword [rsp + 32], 0: the fifth argument.
         code.bytes(&[0x48, 0xc7, 0x44, 0x24, 0x20]).number(0);
         self.call(code, "WriteFile");
     }
+}
+
+/// The slot of one of the [`FUNCTIONS`].
+fn slot(imports: &Imports, tables: Rva, name: &str) -> Rva {
+    let index = FUNCTIONS.iter().position(|function| *function == name).unwrap_or_default();
+    imports.system_slot(tables, index as u32)
 }

@@ -22,6 +22,7 @@ pub mod load_records;
 pub mod loads;
 mod machine;
 mod names;
+mod notices;
 mod options;
 pub mod pietrek;
 mod program;

@@ -1,0 +1,188 @@
+//! The part of the program of [`super::loads`] that hears from the loader which modules come and go.
+//!
+//! A function of the program, registered with ntdll's LdrRegisterDllNotification, keeps a notice of each in
+//! a ring of places. It runs within the loader: it calls nothing but QueryPerformanceCounter and waits for
+//! nothing; notices that find no place are counted. The program writes the notices and frees their places
+//! behind each load. Only the function moves the head of the ring, and only the program its tail, so neither
+//! has to wait for the other.
+
+use super::code::{Code, If};
+use super::load_records::notice;
+use model::Rva;
+
+/// Bytes of a place: a power of two.
+const PLACE_BYTES: u32 = 1 << PLACE_SHIFT;
+const PLACE_SHIFT: u8 = 11;
+/// How many there are: a power of two.
+pub(super) const PLACES: u32 = 1024;
+/// Bytes of all places.
+pub(super) const RING_BYTES: u32 = PLACES * PLACE_BYTES;
+
+/// Bytes of a module's name that are kept: what else a place has room for.
+pub(super) const NAME_LIMIT: u32 = PLACE_BYTES - notice::BYTES;
+
+/// Where variables are. All but the mark and the names are zero at first.
+mod variable {
+    /// What begins a notice.
+    pub(super) const MARK: u32 = 0;
+    /// Not 0 while the function is at work.
+    pub(super) const BUSY: u32 = 16;
+    /// Notices that were kept, and those of them that were written.
+    pub(super) const HEAD: u32 = 20;
+    pub(super) const TAIL: u32 = 24;
+    /// Notices that were not kept since the last record.
+    pub(super) const LOST: u32 = 28;
+    /// Of the registration; nobody reads it.
+    pub(super) const COOKIE: u32 = 32;
+    pub(super) const LIBRARY: u32 = 40;
+    pub(super) const FUNCTION: u32 = 56;
+}
+
+/// Bytes of all variables.
+pub(super) const VARIABLE_BYTES: u32 = 96;
+
+const LIBRARY: &[u8] = b"ntdll.dll\0";
+const FUNCTION: &[u8] = b"LdrRegisterDllNotification\0";
+
+/// The variables, as they are at first.
+pub(super) fn variables(mark: [u8; 16]) -> [u8; VARIABLE_BYTES as usize] {
+    let mut bytes = [0; VARIABLE_BYTES as usize];
+    let parts =
+        [(variable::MARK, &mark[..]), (variable::LIBRARY, LIBRARY), (variable::FUNCTION, FUNCTION)];
+    for (at, part) in parts {
+        bytes[at as usize..at as usize + part.len()].copy_from_slice(part);
+    }
+    bytes
+}
+
+/// Where the function and the program find what they share.
+#[derive(Clone, Copy)]
+pub(super) struct Notices {
+    pub(super) variables: Rva,
+    pub(super) places: Rva,
+    /// The slot of QueryPerformanceCounter.
+    pub(super) counter: Rva,
+}
+
+impl Notices {
+    fn variable(&self, offset: u32) -> Rva {
+        self.variables + offset
+    }
+
+    /// The name of the library that has the function by which others are registered, and its name.
+    pub(super) fn names(&self) -> [Rva; 2] {
+        [self.variable(variable::LIBRARY), self.variable(variable::FUNCTION)]
+    }
+
+    /// Where the registration's cookie is stored.
+    pub(super) fn cookie(&self) -> Rva {
+        self.variable(variable::COOKIE)
+    }
+
+    /// The function: of a reason (ecx), an `LDR_DLL_NOTIFICATION_DATA` (rdx) and a context.
+    pub(super) fn push_function(&self, code: &mut Code) {
+        code.labeled(|code, [full, busy, done]| {
+            // push rbx; push rsi; push rdi; sub rsp, 32: space for the callee, and an aligned stack.
+            code.bytes(&[0x53, 0x56, 0x57, 0x48, 0x83, 0xec, 0x20]);
+            // mov ebx, ecx; mov rsi, rdx
+            code.bytes(&[0x89, 0xcb, 0x48, 0x89, 0xd6]);
+            // Loaders call one function at a time, which is written nowhere.
+            // mov eax, 1; xchg [busy], eax; test eax, eax; jne busy
+            code.bytes(&[0xb8]).number(1);
+            code.memory(&[0x87, 0x05], self.variable(variable::BUSY));
+            code.bytes(&[0x85, 0xc0]).jump_if(If::NotEqual, busy);
+            // mov edi, [head]; mov eax, edi; sub eax, [tail]; cmp eax, places; jae full
+            code.memory(&[0x8b, 0x3d], self.variable(variable::HEAD)).bytes(&[0x89, 0xf8]);
+            code.memory(&[0x2b, 0x05], self.variable(variable::TAIL));
+            code.bytes(&[0x3d]).number(PLACES).jump_if(If::AboveOrEqual, full);
+            self.keep(code);
+            // inc dword [head]; xor eax, eax; mov [busy], eax; jmp done
+            code.memory(&[0xff, 0x05], self.variable(variable::HEAD)).bytes(&[0x31, 0xc0]);
+            code.memory(&[0x89, 0x05], self.variable(variable::BUSY)).jump(done);
+            let full = code.here();
+            // xor eax, eax; mov [busy], eax
+            code.bytes(&[0x31, 0xc0]);
+            code.memory(&[0x89, 0x05], self.variable(variable::BUSY));
+            let busy = code.here();
+            // lock inc dword [lost]
+            code.memory(&[0xf0, 0xff, 0x05], self.variable(variable::LOST));
+            let done = code.here();
+            // add rsp, 32; pop rdi; pop rsi; pop rbx; ret
+            code.bytes(&[0x48, 0x83, 0xc4, 0x20, 0x5f, 0x5e, 0x5b, 0xc3]);
+            [full, busy, done]
+        });
+    }
+
+    /// Keeps a notice of the reason ebx and the data at rsi in the place of number edi.
+    fn keep(&self, code: &mut Code) {
+        // and edi, places - 1; shl edi, shift; lea rax, [places]; add rdi, rax
+        code.bytes(&[0x81, 0xe7]).number(PLACES - 1).bytes(&[0xc1, 0xe7, PLACE_SHIFT]);
+        code.memory(&[0x48, 0x8d, 0x05], self.places).bytes(&[0x48, 0x01, 0xc7]);
+        // lea rcx, [rdi + ticks]
+        code.bytes(&[0x48, 0x8d, 0x4f, notice::TICKS as u8]);
+        code.call_slot(self.counter);
+        // mov [rdi + reason], ebx
+        code.bytes(&[0x89, 0x5f, notice::REASON as u8]);
+        // mov eax, gs:[48h]; mov [rdi + thread], eax
+        code.bytes(&OWN_THREAD).bytes(&[0x89, 0x47, notice::THREAD as u8]);
+        // mov rax, [rsi + 24]; mov [rdi + base], rax: DllBase.
+        code.bytes(&[0x48, 0x8b, 0x46, 24, 0x48, 0x89, 0x47, notice::BASE as u8]);
+        code.labeled(|code, [none, fits]| {
+            // mov rsi, [rsi + 8]; xor ecx, ecx; test rsi, rsi; je none: FullDllName.
+            code.bytes(&[0x48, 0x8b, 0x76, 8, 0x31, 0xc9, 0x48, 0x85, 0xf6]);
+            code.jump_if(If::Equal, none);
+            // movzx ecx, word [rsi]; mov rsi, [rsi + 8]: Length in bytes, and Buffer.
+            code.bytes(&[0x0f, 0xb7, 0x0e, 0x48, 0x8b, 0x76, 8]);
+            let none = code.here();
+            // mov [rdi + length], ecx; cmp ecx, limit; jb fits; mov ecx, limit
+            code.bytes(&[0x89, 0x4f, notice::LENGTH as u8]);
+            code.bytes(&[0x81, 0xf9]).number(NAME_LIMIT).jump_if(If::Below, fits);
+            code.bytes(&[0xb9]).number(NAME_LIMIT);
+            let fits = code.here();
+            [none, fits]
+        });
+        // mov [rdi + kept], ecx; add rdi, 48; rep movsb
+        code.bytes(&[0x89, 0x4f, notice::KEPT as u8]);
+        code.bytes(&[0x48, 0x83, 0xc7, notice::BYTES as u8, 0xf3, 0xa4]);
+    }
+
+    /// Writes all notices by `write`, of r8d bytes at rbp. Stores how many there are in `count`, and how many
+    /// were not kept in `lost`. Changes r12 and rbp, and what callees change.
+    pub(super) fn push_writing(
+        &self,
+        code: &mut Code,
+        [count, lost]: [Rva; 2],
+        write: impl Fn(&mut Code),
+    ) {
+        code.labeled(|code, [end]| {
+            // mov r12d, [head]; mov eax, r12d; sub eax, [tail]; mov [count], eax
+            code.memory(&[0x44, 0x8b, 0x25], self.variable(variable::HEAD));
+            code.bytes(&[0x44, 0x89, 0xe0]);
+            code.memory(&[0x2b, 0x05], self.variable(variable::TAIL)).memory(&[0x89, 0x05], count);
+            let next = code.here();
+            // mov eax, [tail]; cmp eax, r12d; je end
+            code.memory(&[0x8b, 0x05], self.variable(variable::TAIL)).bytes(&[0x44, 0x39, 0xe0]);
+            code.jump_if(If::Equal, end);
+            // and eax, places - 1; shl eax, shift; lea rbp, [places]; add rbp, rax
+            code.bytes(&[0x25]).number(PLACES - 1).bytes(&[0xc1, 0xe0, PLACE_SHIFT]);
+            code.memory(&[0x48, 0x8d, 0x2d], self.places).bytes(&[0x48, 0x01, 0xc5]);
+            // movups xmm0, [mark]; movups [rbp], xmm0
+            code.memory(&[0x0f, 0x10, 0x05], self.variable(variable::MARK));
+            code.bytes(&[0x0f, 0x11, 0x45, 0]);
+            // mov r8d, [rbp + kept]; add r8d, 48
+            code.bytes(&[0x44, 0x8b, 0x45, notice::KEPT as u8, 0x41, 0x81, 0xc0]);
+            code.number(notice::BYTES);
+            write(code);
+            // inc dword [tail]
+            code.memory(&[0xff, 0x05], self.variable(variable::TAIL)).jump(next);
+            let end = code.here();
+            // xor eax, eax; xchg [lost], eax; mov [lost of the record], eax
+            code.bytes(&[0x31, 0xc0]);
+            code.memory(&[0x87, 0x05], self.variable(variable::LOST)).memory(&[0x89, 0x05], lost);
+            [end]
+        });
+    }
+}
+
+/// `mov eax, gs:[48h]`: the number of the thread, in its TEB.
+pub(super) const OWN_THREAD: [u8; 8] = [0x65, 0x8b, 0x04, 0x25, 0x48, 0, 0, 0];
