@@ -35,8 +35,6 @@
 
 # Whether one of the sampled pages is not in memory: ZF.
 .Lis_cold:
-    call .Lblocks_read
-    mov [rbp + BLOCKS_READ], rax
     mov r12, [r14 + Ahead_samples]
     add r12, r14
     mov r13, [r14 + Ahead_sample_count]
@@ -59,6 +57,8 @@
 
 # To strangers mincore says that all is there. They can ask for a byte that needs no reading.
 .Lnone_absent:
+    call .Lblocks_read
+    mov [rbp + BLOCKS_READ], rax
     mov eax, 107                # geteuid
     syscall
     cmp rax, [r14 + Ahead_owner]
