@@ -1,5 +1,5 @@
-/* What LoadTimer does: a program is created suspended, in the class REALTIME, and timed by the performance counter
-   until it has ended. Prints the microseconds of each launch since before its creation. */
+/* Does what LoadTimer does: creates a program suspended, in the REALTIME priority class, and times it with the
+   performance counter until it has ended. Prints the microseconds of each launch, from just before its creation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>

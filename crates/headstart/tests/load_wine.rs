@@ -119,8 +119,8 @@ fn what_is_not_possible_with_dlls_is_said() {
     assert!(error.contains("a list of nothing but DLLs is loaded by Wine"), "{found}");
 }
 
-/// A generated program in `folder` as the DLL `name`, which needs the generated LoadTimeDLL_1.dll and so on, in
-/// this order. `initializer` is machine code; with none it has no initializer.
+/// Writes a generated program to `folder` as the DLL `name`, which needs the generated LoadTimeDLL_1.dll and so on,
+/// in this order. `initializer` is machine code; if it is empty, the DLL has no initializer.
 fn needy(folder: &Path, name: &str, dlls: usize, initializer: &[u8]) {
     let (count, out) = (dlls.to_string(), folder.join("generated"));
     let words =
@@ -137,7 +137,7 @@ fn needy(folder: &Path, name: &str, dlls: usize, initializer: &[u8]) {
     let section = headers + 24 + (four(headers + 20) & 0xffff) as usize;
     let (rva, code) = (four(section + 12), four(section + 20) as usize);
     let entry = if initializer.is_empty() { 0 } else { rva };
-    // IMAGE_FILE_DLL, the entry point, and a base where nothing is, not even another of these.
+    // IMAGE_FILE_DLL, the entry point, and a base where nothing else is, not even another of these DLLs.
     let base = 0x3_0000_0000 + ((dlls as u64) << 28) + ((initializer.len() as u64) << 20);
     image[headers + 23] |= 0x20;
     image[headers + 40..headers + 44].copy_from_slice(&entry.to_le_bytes());
@@ -146,7 +146,7 @@ fn needy(folder: &Path, name: &str, dlls: usize, initializer: &[u8]) {
     fs::write(folder.join(name), image).unwrap();
 }
 
-/// What a load of the list takes, from within `folder`.
+/// The JSON output of a load of this list, run in `folder`.
 fn loaded(folder: &Path, text: &str) -> Value {
     let list = list(folder, text);
     let output =
@@ -154,8 +154,8 @@ fn loaded(folder: &Path, text: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// File names of what came with a library. All of it is in the library's folder, came in this order within the
-/// load, and is counted.
+/// File names of what came with a library. Checks that all of it came during the load, in this order, and is
+/// counted.
 fn came_with(library: &Value) -> Vec<String> {
     let came = library["came_with"].as_array().unwrap();
     let times: Vec<f64> = came.iter().map(|file| file["at_us"].as_f64().unwrap()).collect();
@@ -196,10 +196,10 @@ fn what_came_with_a_dll_is_named_in_order() {
     assert_eq!(left(&libraries[0]), 3, "{found}");
     assert!(came_with(&libraries[1]).is_empty());
     assert_eq!(came_with(&libraries[2]), [&two[..], &["needy.dll"]].concat());
-    assert!(came_with(&libraries[3]).is_empty(), "it was there");
+    assert!(came_with(&libraries[3]).is_empty(), "it was already loaded");
     assert_eq!(came_with(&libraries[4]), ["alone \u{1f600}.dll"]);
     assert!(came_with(&libraries[5]).is_empty());
-    assert_eq!(came_with(&libraries[6]), expected[2..], "two of them were there");
+    assert_eq!(came_with(&libraries[6]), expected[2..], "two of them were already loaded");
     let stay = libraries.iter().skip(1).map(left).sum::<usize>();
     assert_eq!(stay, 0, "{found}");
     let own = libraries[2]["came_with"].as_array().unwrap().last().unwrap();
@@ -213,9 +213,9 @@ fn what_came_with_a_dll_is_named_in_order() {
     assert!(shown.contains(last) && !shown.contains("\n  alone"), "{shown}");
 }
 
-/// The loader does not tell of what it has mapped in vain.
+/// The loader does not report what it has mapped for a DLL that cannot be loaded because another one is missing.
 #[test]
-fn nothing_comes_with_a_dll_that_lacks_another() {
+fn nothing_comes_with_a_dll_if_one_that_it_needs_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     if testkit::tool("wine64").is_none() {
@@ -230,9 +230,9 @@ fn nothing_comes_with_a_dll_that_lacks_another() {
     assert_eq!(came_with(&libraries[1]), ["LoadTimeDLL_1.dll"]);
 }
 
-/// Initializers load others, and so do threads, which run on when the load is over.
+/// Initializers load other DLLs, and so do threads, which go on running after the load.
 #[test]
-fn what_libraries_load_themselves_is_told() {
+fn what_libraries_load_themselves_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     if testkit::tool("wine64").is_none() || dll(at, "inner.dll", "").is_none() {
@@ -249,7 +249,7 @@ fn what_libraries_load_themselves_is_told() {
         "much.dll",
         "for (int i = 0; i < 600; i++) FreeLibrary(LoadLibraryA(\"visitor.dll\"));",
     );
-    // While an initializer runs, other threads wait, unless it has them do otherwise, which Wine allows.
+    // Other threads wait while an initializer runs, unless it releases the loader lock, which Wine allows.
     dll(
         at,
         "pause.dll",
@@ -280,13 +280,13 @@ fn what_libraries_load_themselves_is_told() {
     let late = late.filter(|file| file["path"].as_str().unwrap().ends_with("\\late.dll"));
     let late: Vec<_> = late.collect();
     assert!(late.iter().all(|file| file["by_other_thread"] == true), "{found}");
-    let between = found["notes"].to_string().contains("1 DLL was loaded between two loads");
+    let between = found["notes"].to_string().contains("1 DLL was loaded by another thread");
     assert_eq!(late.len() + usize::from(between), 1, "{found}");
-    // More than there is room for: nothing is told but the number of those that stayed.
+    // More than there is room for: only the number of DLLs that stayed is known.
     let found = loaded(at, "msvcrt.dll\nmuch.dll\nvisitor.dll\n");
     let libraries = found["libraries"].as_array().unwrap();
     assert!(libraries[1]["came_with"].is_null() && libraries[1]["modules"] == 1, "{found}");
-    let note = "which DLLs came with 1 library is not known, because more came and went";
+    let note = "which DLLs came with 1 library is not known, because the loader reported";
     assert!(found["notes"].to_string().contains(note), "{found}");
     assert_eq!(came_with(&libraries[2]), ["visitor.dll"], "{found}");
 }

@@ -260,7 +260,7 @@ fn every_dll_of_a_launch_is_explained_in_the_order_of_loading() {
         let mut phases = found["phases"].as_array().unwrap().iter();
         phases.find(|phase| phase["phase"] == name).map_or(0.0, |phase| us(&phase["us"]))
     };
-    // Where stops take long, the rest may be shorter than one, and reads as 0.
+    // If stops take long, the other phases may be shorter than one stop and then read as 0.
     for name in ["spawn", "load"] {
         assert!(phase(name) > 0.0, "{name}: {found}");
     }

@@ -162,7 +162,8 @@ fn dlls_that_a_dll_needs_are_named_where_they_are_missing() {
     assert!(found["libraries"][1]["error"].is_null(), "{found}");
 }
 
-/// File names of what came with a library, all of which is counted and came during the load, in this order.
+/// File names of what came with a library. Checks that all of it came during the load, in this order, and is
+/// counted.
 fn came_with(library: &Value) -> Vec<String> {
     let came = library["came_with"].as_array().unwrap();
     let times: Vec<f64> = came.iter().map(|file| file["at_us"].as_f64().unwrap()).collect();
@@ -197,7 +198,7 @@ fn what_came_with_a_dll_is_named_in_order() {
     let found = loaded(at, &[], list, 0);
     let libraries = found["libraries"].as_array().unwrap();
     assert_eq!(came_with(&libraries[0]), ["LoadTimeDLL_7.dll"]);
-    // It came, and went again.
+    // It was loaded and unloaded again.
     assert!(libraries[1]["error"].as_str().unwrap().contains("(error 1114)"), "{found}");
     assert_eq!(came_with(&libraries[1]), ["no \u{1f600}.dll"]);
     assert!(libraries[1]["came_with"][0]["left_at_us"].is_f64(), "{found}");

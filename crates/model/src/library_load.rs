@@ -46,8 +46,8 @@ pub struct LibraryLoad {
     /// Files that came into the process: the library and what it needs that was not there yet;
     /// `None` where that is not counted.
     pub modules: Option<u64>,
-    /// These files, in the order in which the loader told of them, also those that were unloaded again;
-    /// `None` where it told nothing.
+    /// These files, in the order in which the loader reported them, including those that were unloaded again;
+    /// `None` where that is not known.
     #[serde(default)]
     pub came_with: Option<Vec<CameWith>>,
     /// Page faults served without input; `None` where they are not counted.
@@ -63,11 +63,11 @@ pub struct LibraryLoad {
 pub struct CameWith {
     /// As the loader names it.
     pub path: String,
-    /// When the loader told of it, counted from the beginning of the load.
+    /// When the loader reported it, counted from the start of the load.
     pub at_us: f64,
-    /// When it was unloaded again, where that was before the end of the load.
+    /// When it was unloaded again, if that was before the end of the load.
     pub left_at_us: Option<f64>,
-    /// Whether another thread than the one that loads the list brought it.
+    /// Whether it was loaded by a thread other than the one that loads the list.
     pub by_other_thread: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct TimedLoad {
     pub path: Option<PathBuf>,
     /// Modules that came into the process with it, itself included; 0 where all were there.
     pub modules: u64,
-    /// These modules; `None` where the loader does not tell of them.
+    /// These modules; `None` where the loader does not report them.
     pub came_with: Option<Vec<CameWith>>,
     /// Page faults served without input.
     pub minor_faults: u64,

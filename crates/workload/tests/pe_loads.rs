@@ -18,7 +18,7 @@ fn path(units: &[u16]) -> String {
 }
 
 #[test]
-fn modules_are_counted_where_the_loader_tells_nothing() {
+fn modules_are_counted_if_the_loader_reports_nothing() {
     let Some(wine) = Wine::shared() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let mut image = program();
@@ -44,7 +44,7 @@ fn modules_are_counted_where_the_loader_tells_nothing() {
     }
 }
 
-/// The notices of the ring are zeros that no file has to hold.
+/// The ring of notices is zeros, which take no space in the file.
 #[test]
 fn the_program_is_small() {
     assert!(program().len() < 32 << 10, "{}", program().len());

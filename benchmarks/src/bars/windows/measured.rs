@@ -1,5 +1,5 @@
-//! What headstart.exe measures under Wine: two copies of one program are not called different, launches vary little,
-//! and none takes longer than in a LoadTimer in C.
+//! What headstart.exe measures under Wine: it does not call two copies of one program different, launches vary
+//! little, and the fastest one takes as long as it does with a LoadTimer in C.
 
 use super::Builds;
 use crate::bars::same::effect;
@@ -14,9 +14,9 @@ const TRIALS: usize = 30;
 /// Launches of each copy in a trial.
 const LAUNCHES: &str = "40";
 const MOST_WRONG: usize = 2;
-/// Of the launches of a series, the middle one may take so many times what the fastest takes.
+/// The median launch of a series may take at most this many times as long as the fastest one.
 const MOST_SPREAD: f64 = 1.5;
-/// How far the fastest launches of headstart.exe and of LoadTimer may be apart.
+/// How much the fastest launches of headstart.exe and of LoadTimer may differ, as a fraction.
 const APART: f64 = 0.03;
 /// headstart.exe and LoadTimer take turns.
 const TURNS: usize = 10;

@@ -6,15 +6,15 @@ use crate::system;
 /// Whether all samples are in memory: then reading ahead is of no use. The first that is not decides.
 /// Where no file system tells, the answer is no.
 ///
-/// A look at a page that is not in memory has it read, and finds it in memory if the disk is faster than the
-/// kernel's second look. So the answer is also no if a look has read anything.
+/// Looking at a page that is not in memory makes the kernel read it. The look then finds it in memory if the disk is
+/// faster than the kernel's second check. So the answer is also no if a look has read anything.
 #[inline(never)] // As with `is_of`.
 pub fn is_warm(data: Data<'static>, plan: &PlanEntry) -> bool {
     let before = system::blocks_read();
     all_found(data, plan) && system::blocks_read() == before
 }
 
-/// Whether all looks find what they look for.
+/// Whether no look finds its page absent, and at least one finds it in memory.
 fn all_found(data: Data<'static>, plan: &PlanEntry) -> bool {
     let (mut any, mut file, mut index) = (false, None, u32::MAX);
     let device = device_of(data);
@@ -32,7 +32,7 @@ fn all_found(data: Data<'static>, plan: &PlanEntry) -> bool {
             };
         }
         match file.map(|file| system::look(file, sample.offset)) {
-            // The last descriptor is closed when the program is executed, and by the reader.
+            // The last descriptor is closed by exec, and by the reader in its own process.
             Some(system::EAGAIN) => return false,
             Some(1) => any = true,
             _ => {}

@@ -32,13 +32,13 @@ unsafe fn call(number: usize, a: [usize; 6]) -> isize {
     result
 }
 
-/// A structure as long as `struct stat` and `struct rusage` of x86-64.
+/// A structure of the size of `struct stat` and `struct rusage` of x86-64.
 type Answer = [u64; 18];
 
-/// A call that is given `first`, and writes a structure to `answer`. Whether it succeeds.
+/// Makes a call with the argument `first` that writes a structure to `answer`. Returns whether it succeeds.
 ///
 /// # Safety
-/// `first` is fit for the call with this number, and its structure no longer than an [`Answer`].
+/// `first` is a valid argument of the call with this number, and the structure is no larger than an [`Answer`].
 unsafe fn ask(number: usize, first: usize, answer: &mut Answer) -> bool {
     // SAFETY: the caller's.
     unsafe { call(number, [first, ptr::from_mut(answer).addr(), 0, 0, 0, 0]) == 0 }

@@ -94,7 +94,7 @@ pub struct Arguments {
     /// Write the list of --sample to this file
     #[arg(long, value_name = "FILE", requires = "sample", hide = cfg!(windows))]
     out: Option<PathBuf>,
-    /// Print one JSON object. For DLLs it has all that came with each, and when
+    /// Print one JSON object. For DLLs, it lists everything that came with each one, and when
     #[arg(long)]
     json: bool,
 }

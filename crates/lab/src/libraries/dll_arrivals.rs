@@ -1,24 +1,24 @@
-//! The DLLs that came with others, as the loader told it.
+//! The DLLs that came with each library, as the loader reported them.
 
 use model::CameWith;
 use model::figures::plural;
 use workload::pe::load_records::{LoadRecord, ModuleArrival};
 
-/// What is to be known of them besides.
+/// Counts over all loads, for notes.
 #[derive(Debug, Default)]
 pub struct Arrivals {
-    /// DLLs that came between two loads.
+    /// DLLs that were loaded between two loads of the list.
     between: u64,
-    /// Loads of which the loader told more than there was room for.
+    /// Loads during which the loader reported more than there was room for.
     lost: u64,
-    /// Other loads of which it told nothing.
+    /// Other loads for which there are no reports.
     untold: u64,
-    /// DLLs of which it told after they had been mapped.
+    /// DLLs that had been mapped before the load during which they were reported.
     mapped_before: u64,
 }
 
 impl Arrivals {
-    /// Adds what is to be known of a load.
+    /// Adds the counts of one load.
     pub fn count(&mut self, record: &LoadRecord) {
         self.between += record.between;
         self.mapped_before += record.mapped_before;
@@ -29,38 +29,40 @@ impl Arrivals {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.between > 0 {
-            let were = if self.between == 1 { "was" } else { "were" };
+            let (were, others, are) = match self.between {
+                1 => ("was", "another thread", "is"),
+                _ => ("were", "other threads", "are"),
+            };
             notes.push(format!(
-                "{} {were} loaded between two loads of the list, by other threads: no row counts them",
+                "{} {were} loaded by {others} between two loads of the list and {are} not in any row",
                 plural(self.between, "DLL", "DLLs")
             ));
         }
         if self.mapped_before > 0 {
-            let was = if self.mapped_before == 1 { "was" } else { "were" };
             notes.push(format!(
-                "{} that came with a library {was} mapped before its load began, as a load that fails \
-                 may leave what it needs: the time is without the mapping",
+                "{} that came with a library had already been mapped when its load began (a load that \
+                 fails may leave DLLs that it needed in the process); the time does not include that mapping",
                 plural(self.mapped_before, "DLL", "DLLs")
             ));
         }
         let unknown = |count: u64, why: &str| {
             let which = plural(count, "library", "libraries");
             format!(
-                "which DLLs came with {which} is not known, because {why}: files are counted \
-                 before and behind the load"
+                "which DLLs came with {which} is not known, because {why}; files is the number of \
+                 modules after the load minus the number before it"
             )
         };
         if self.lost > 0 {
-            notes.push(unknown(self.lost, "more came and went than is kept of one load"));
+            notes.push(unknown(self.lost, "the loader reported more than there is room for"));
         }
         if self.untold > 0 {
-            notes.push(unknown(self.untold, "the loader did not tell"));
+            notes.push(unknown(self.untold, "the loader did not report them"));
         }
         notes
     }
 }
 
-/// For the report.
+/// The DLLs, as a report has them.
 pub fn told(arrivals: &[ModuleArrival]) -> Vec<CameWith> {
     let told = |arrival: &ModuleArrival| CameWith {
         path: path(&arrival.path, arrival.is_whole),
@@ -71,7 +73,7 @@ pub fn told(arrivals: &[ModuleArrival]) -> Vec<CameWith> {
     arrivals.iter().map(told).collect()
 }
 
-/// A path of which only the beginning is known ends with an ellipsis.
+/// The path as text. It ends with an ellipsis if only its beginning is known.
 pub fn path(units: &[u16], is_whole: bool) -> String {
     String::from_utf16_lossy(units) + if is_whole { "" } else { "…" }
 }
@@ -81,19 +83,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn notes_say_what_is_not_known() {
         assert!(Arrivals::default().notes().is_empty());
         let notes = Arrivals { between: 1, lost: 2, untold: 1, mapped_before: 0 }.notes();
-        assert!(notes[0].starts_with("1 DLL was loaded between two loads"), "{notes:?}");
+        assert!(
+            notes[0].starts_with("1 DLL was loaded by another thread between two loads"),
+            "{notes:?}"
+        );
         assert!(notes[1].starts_with("which DLLs came with 2 libraries is not known"), "{notes:?}");
-        assert!(notes[2].contains("1 library is not known, because the loader did not tell"));
+        assert!(
+            notes[2].contains("1 library is not known, because the loader did not report them")
+        );
         let notes = Arrivals { between: 5, mapped_before: 2, ..Arrivals::default() }.notes();
-        assert!(notes[0].starts_with("5 DLLs were loaded"), "{notes:?}");
-        assert!(notes[1].starts_with("2 DLLs that came with a library were mapped"), "{notes:?}");
+        assert!(notes[0].starts_with("5 DLLs were loaded by other threads"), "{notes:?}");
+        assert!(
+            notes[1].starts_with("2 DLLs that came with a library had already been mapped"),
+            "{notes:?}"
+        );
     }
 
     #[test]
-    fn a_path_that_was_cut_off_does_not_look_whole() {
+    fn a_path_that_was_cut_off_ends_with_an_ellipsis() {
         let mut arrival = ModuleArrival {
             path: "C:\\\u{1f600}".encode_utf16().collect(),
             is_whole: true,

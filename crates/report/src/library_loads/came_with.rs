@@ -1,14 +1,14 @@
-//! The part that names the libraries that came with others.
+//! The section that names the libraries that came with others.
 
 use crate::figure::count;
 use crate::style::{Style, Tint};
 use crate::text::base_name;
 use model::{CameWith, LibraryLoad, LibraryLoadReport};
 
-/// Names of one library.
+/// How many names are shown for one library.
 const NAMED: usize = 12;
 
-/// A paragraph for each library that brought others in; nothing where none did.
+/// A paragraph for each library that brought others in; nothing if none did.
 pub fn part(report: &LibraryLoadReport, style: &Style) -> String {
     // Two columns go to the indent.
     let narrow = Style { width: style.width.saturating_sub(2), ..*style };
@@ -34,10 +34,11 @@ fn others(library: &LibraryLoad) -> Vec<&CameWith> {
     came.filter(|file| !is_itself(library, file)).collect()
 }
 
-/// By its path, or where it was refused and has none, by the name in the list.
+/// Whether the file is the library itself, judged by its path, or by the name in the list if it was refused and has
+/// no path.
 fn is_itself(library: &LibraryLoad, file: &CameWith) -> bool {
     if let Some(path) = &library.path {
-        // A long path is cut off, where it ends with an ellipsis.
+        // A long path is cut off and ends with an ellipsis.
         let found = match file.path.strip_suffix('…') {
             Some(beginning) => path.get(..beginning.len()).map(|path| (path, beginning)),
             None => Some((path.as_str(), file.path.as_str())),
@@ -49,7 +50,7 @@ fn is_itself(library: &LibraryLoad, file: &CameWith) -> bool {
     [asked, &asked_with_end].iter().any(|asked| asked.eq_ignore_ascii_case(found))
 }
 
-/// Of a name in a list, which may divide its folders as either system does.
+/// The last part of a name in a list, in which `/` or `\` may separate folders.
 fn last_name(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn long_paths_are_known_again() {
+    fn paths_that_were_cut_off_are_recognized() {
         let mut long = library("long.dll", Some(1.0), None);
         long.path = Some("Z:\\é\\long…".to_owned());
         for (path, is_itself_found) in
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_came_there_is_no_part() {
+    fn there_is_no_section_if_nothing_came() {
         let style = Style { color: false, width: 80, unicode: true };
         assert_eq!(part(&report(), &style), "");
     }

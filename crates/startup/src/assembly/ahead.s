@@ -10,7 +10,7 @@
 .set LOOK, 152                  # struct iovec of one byte
 .set IS_READER, 168             # 1 in the process of its own
 .set WINDOW_AT, 172             # offset of the oldest in:
-.set BLOCKS_READ, 176           # before the first look
+.set BLOCKS_READ, 176           # blocks read from storage before the first look
 .set WINDOW, 192                # requests under way: file, and offset of the last byte or -1 to close
 .set WINDOW_SIZE, 32 * 16       # a power of 2
 .set AHEAD_FRAME, WINDOW + WINDOW_SIZE
@@ -18,7 +18,7 @@
 .set CHUNK, 0x20000
 .set READ_QUIETLY, 0x80900      # O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
 .set READER_SECONDS, 60         # a disk that takes longer does not answer
-.set STAT_END, 144              # also of struct rusage
+.set STAT_END, 144              # size of struct stat and of struct rusage
 .set RU_INBLOCK, 88
 .set FIRST_NAMESPACE_LENGTH, 16
 
@@ -100,7 +100,8 @@
     call .Lclose_looked
     jne .Lnext_other
     ret
-# A look at a page that is not in memory has it read, and may find it in memory then: also ZF where that was so.
+# Looking at a page that is not in memory makes the kernel read it, and may then find it in memory. So ZF is also
+# set if anything has been read.
 .Lis_warm:
     call .Lblocks_read
     cmp rax, [rbp + BLOCKS_READ]
@@ -108,7 +109,7 @@
     test al, al
     ret
 
-# Blocks that this thread has had read from storage, by calls or page faults: rax.
+# rax: blocks that were read from storage for this thread, by system calls or page faults.
 .Lblocks_read:
     mov edi, 1                  # RUSAGE_THREAD
     mov rsi, rbp

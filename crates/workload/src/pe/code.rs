@@ -86,8 +86,8 @@ impl<'a> Code<'a> {
         self.bytes(&[0xe9]).distance(target)
     }
 
-    /// Code that jumps forward: `part` appends it and gives where its labels are. It is called twice, first
-    /// without knowing them; what it appends has the same size wherever they are.
+    /// Appends code that jumps forward: `part` appends it and returns the addresses of its labels. It is called
+    /// twice, the first time with addresses that are not the real ones. The size of the code must not depend on them.
     pub(super) fn labeled<const N: usize>(
         &mut self,
         part: impl Fn(&mut Code, [Rva; N]) -> [Rva; N],

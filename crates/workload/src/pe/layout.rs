@@ -36,7 +36,7 @@ impl Section {
         Self { name: *b".data\0\0\0", flags: DATA | spec::IMAGE_SCN_MEM_WRITE, bytes }
     }
 
-    /// Zeros that are not in the file.
+    /// Zeros that take no space in the file.
     pub(super) fn bss(bytes: u64) -> Self {
         let flags = spec::IMAGE_SCN_CNT_UNINITIALIZED_DATA | READ | spec::IMAGE_SCN_MEM_WRITE;
         Self { name: *b".bss\0\0\0\0", flags, bytes }

@@ -1,5 +1,5 @@
-//! What the program of [`super::loads`] writes: for each load, notices of the modules that came and went,
-//! each of fixed size with a name in UTF-16; then a record of fixed size with a path in UTF-16.
+//! What the program of [`super::loads`] writes for each load: notices of the modules that were loaded and unloaded,
+//! then a record. Each has a header of fixed size, followed by a path in UTF-16.
 
 use super::loads::PATH_CHARACTERS;
 use super::notices::NAME_LIMIT;
@@ -38,9 +38,9 @@ pub(super) mod field {
     pub(in super::super) const MODULES_AFTER: u32 = 68;
     /// Room for WriteFile's answer.
     pub(in super::super) const WRITTEN: u32 = 72;
-    /// The status of LdrRegisterDllNotification, 32 bits: 0 where it tells of modules.
+    /// The status of LdrRegisterDllNotification, 32 bits: 0 if the loader reports modules.
     pub(in super::super) const REGISTRATION: u32 = 80;
-    /// Notices that were written since the last record, and those that were not, for want of room; 32 bits
+    /// How many notices were written since the last record, and how many were dropped for lack of room; 32 bits
     /// each.
     pub(in super::super) const NOTICES: u32 = 84;
     pub(in super::super) const LOST: u32 = 88;
@@ -52,16 +52,16 @@ pub(super) mod field {
 pub(super) mod notice {
     /// Ticks of the performance counter.
     pub(in super::super) const TICKS: u32 = 16;
-    /// Of the module.
+    /// Base address of the module.
     pub(in super::super) const BASE: u32 = 24;
-    /// Why there is a notice: 1, it came; 2, it goes; 32 bits.
+    /// Why there is a notice: 1, the module was loaded; 2, it is being unloaded; 32 bits.
     pub(in super::super) const REASON: u32 = 32;
-    /// In which thread, 32 bits.
+    /// The thread, 32 bits.
     pub(in super::super) const THREAD: u32 = 36;
-    /// Bytes of the name, and those that were kept, 32 bits each.
+    /// Bytes of the path, and how many of them were kept, 32 bits each.
     pub(in super::super) const LENGTH: u32 = 40;
     pub(in super::super) const KEPT: u32 = 44;
-    /// Bytes of a notice without its name.
+    /// Bytes of a notice without its path.
     pub(in super::super) const BYTES: u32 = 48;
 }
 
@@ -74,41 +74,41 @@ pub struct LoadRecord {
     pub us: f64,
     /// GetLastError; none where the library was loaded.
     pub error: Option<u32>,
-    /// Modules that came into the process meanwhile: those of `arrivals`, or where these are not known, how
-    /// many more there are behind the load than before.
+    /// Modules that came into the process during the load: those of `arrivals` or, if these are not known, how
+    /// many more there are after the load than before.
     pub modules: u64,
-    /// These modules, in the order in which the loader told of them, also those that went again; none where
-    /// it told nothing, or more than there was room for.
+    /// These modules, in the order in which the loader reported them, including those that were unloaded again;
+    /// `None` if it reported nothing, or more than there was room for.
     pub arrivals: Option<Vec<ModuleArrival>>,
-    /// Whether there was too little room for what the loader told.
+    /// Whether there was too little room for what the loader reported.
     pub lost: bool,
-    /// Modules that came between the load before and this one.
+    /// Modules that came between the previous load and this one.
     pub between: u64,
-    /// How many of `arrivals` were mapped before: a load that failed may leave what the library needs, and the
-    /// loader tells of that when it is asked for again.
+    /// How many of `arrivals` had been mapped before: a load that failed may leave modules that the library needs,
+    /// and the loader reports these when they are loaded again.
     pub mapped_before: u64,
     /// The library's path as Windows knows it.
     pub path: Vec<u16>,
-    /// Whether that is all of the path.
+    /// Whether `path` is complete.
     pub has_whole_path: bool,
 }
 
 /// A module that came into the process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModuleArrival {
-    /// Its path as the loader tells it.
+    /// Its path as the loader reports it.
     pub path: Vec<u16>,
-    /// Whether that is all of the path.
+    /// Whether `path` is complete.
     pub is_whole: bool,
-    /// When the loader told of it, counted from the beginning of the load.
+    /// When the loader reported it, counted from the start of the load.
     pub at_us: f64,
-    /// When it told that it goes again, where it did so before the end of the load.
+    /// When the loader reported that it was unloaded again, if that was before the end of the load.
     pub left_at_us: Option<f64>,
-    /// Whether another thread than the one that loads brought it.
+    /// Whether it was loaded by a thread other than the one that loads the list.
     pub by_other_thread: bool,
 }
 
-/// What the loader has told of one module.
+/// What the loader has reported about one module.
 struct Notice {
     ticks: u64,
     base: u64,
@@ -143,7 +143,7 @@ pub fn records(bytes: &[u8], mark: LoadMark) -> Vec<LoadRecord> {
     found
 }
 
-/// Little-endian numbers at places of bytes; none where there are too few.
+/// Reads little-endian numbers at offsets; `None` where there are too few bytes.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -155,7 +155,7 @@ impl Fields<'_> {
         Some(u64::from_le_bytes(*self.0.get(at as usize..)?.first_chunk()?))
     }
 
-    /// UTF-16 of so many bytes, and where it ends.
+    /// UTF-16 of this many bytes, and where it ends.
     fn text(&self, at: u32, bytes: u32) -> Option<(Vec<u16>, usize)> {
         let end = (at as usize).checked_add(bytes as usize)?;
         let (units, _) = self.0.get(at as usize..end)?.as_chunks::<2>();
@@ -163,7 +163,7 @@ impl Fields<'_> {
     }
 }
 
-/// The notice at the beginning of `bytes` and its size; none where it is not whole.
+/// The notice at the beginning of `bytes` and its size; `None` if it is not whole.
 fn notice(bytes: &[u8]) -> Option<(Notice, usize)> {
     let fields = Fields(bytes);
     let kept = fields.four(notice::KEPT).filter(|kept| *kept <= NAME_LIMIT)?;
@@ -179,8 +179,8 @@ fn notice(bytes: &[u8]) -> Option<(Notice, usize)> {
     Some((notice, size))
 }
 
-/// The record at the beginning of `bytes` and its size; none where it is not whole. `notices`: those since
-/// the record before.
+/// The record at the beginning of `bytes` and its size; `None` if it is not whole. `notices`: those since the
+/// previous record.
 fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
     let fields = Fields(bytes);
     let characters =
@@ -214,9 +214,9 @@ fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
             .filter(|notice| notice.reason == CAME && !clock.is_within(notice))
             .count() as u64,
         mapped_before: (expected - more).max(0) as u64,
-        // Without a library it is the program's own.
+        // Without a library, it is the path of the program itself.
         path: if loaded { path } else { Vec::new() },
-        // What is cut off fills all the room.
+        // A path that is cut off fills all the room.
         has_whole_path: characters < PATH_CHARACTERS,
     };
     Some((record, size))
@@ -231,7 +231,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// From the beginning until then.
+    /// Microseconds from the start of the load to `ticks`.
     fn us(&self, ticks: u64) -> f64 {
         ticks.saturating_sub(self.before) as f64 * 1e6 / self.frequency.max(1) as f64
     }
@@ -248,11 +248,11 @@ const GOES: u32 = 2;
 /// What came during a load.
 struct Came {
     arrivals: Vec<ModuleArrival>,
-    /// How many more modules there are behind the load than before, if all of these were new.
+    /// How many more modules there are after the load than before, if all of these were new.
     more: i64,
 }
 
-/// The modules that came during the load. `thread`: the one that loads.
+/// The modules that came during the load. `thread`: the one that loads the list.
 fn came(notices: &[Notice], clock: &Clock, thread: u32) -> Came {
     let within = notices.iter().filter(|notice| clock.is_within(notice));
     let mut arrivals: Vec<(u64, ModuleArrival)> = Vec::new();
@@ -271,7 +271,7 @@ fn came(notices: &[Notice], clock: &Clock, thread: u32) -> Came {
             arrivals.push((notice.base, arrival));
         } else if notice.reason == GOES {
             more -= 1;
-            // What comes later may have the base of what went.
+            // A later module may have the base of one that was unloaded.
             let came = arrivals.iter_mut().rev().find(|(base, _)| *base == notice.base);
             came.into_iter().for_each(|(_, arrival)| arrival.left_at_us = Some(at_us));
         }

@@ -1,9 +1,9 @@
 //! A program for x86-64 that loads libraries one after the other by LoadLibraryW and writes what
 //! each load took to its standard output.
 //!
-//! The names are in the program. A record ([`super::load_records`]) is written before the first
-//! load and behind each, and before it what the loader has told of modules since the last one
-//! ([`super::notices`]). Then the process ends without a word to the libraries.
+//! The names are in the program. It writes a record ([`super::load_records`]) before the first load
+//! and after each load. Before each record it writes what the loader has reported about modules since
+//! the last one ([`super::notices`]). Then the process ends without notifying the libraries.
 
 use super::PeOptions;
 use super::code::{Code, If};
@@ -20,10 +20,10 @@ use model::Rva;
 /// The file's name.
 pub const PROGRAM: &str = "LoadLibraries.exe";
 
-/// Characters of a path that are told, the NUL included.
+/// Characters of a path that are reported, including the NUL.
 pub(super) const PATH_CHARACTERS: u32 = 1024;
 
-/// Where the data section has the variables of notices: behind the record and its path.
+/// Where the data section has the variables of [`super::notices`]: after the record and its path.
 const VARIABLES_AT: u32 = RECORD_BYTES + 2 * PATH_CHARACTERS;
 const DATA_BYTES: u32 = VARIABLES_AT + notices::VARIABLE_BYTES;
 
@@ -159,7 +159,7 @@ impl<'a> Places<'a> {
         self.record + offset
     }
 
-    /// The function for the loader, and the program. Gives where the program begins.
+    /// Appends the callback and the program. Returns the entry point.
     /// rdi: standard output. rsi: the next name. rbx: the library.
     fn push(&self, code: &mut Code) -> Rva {
         let function = code.here();
@@ -197,7 +197,7 @@ impl<'a> Places<'a> {
         entry
     }
 
-    /// Has the loader call the function for every module, where it can be asked to.
+    /// Registers the callback, if the loader supports that.
     fn register(&self, code: &mut Code, function: Rva) {
         // mov eax, gs:[48h]; mov [thread], eax
         code.bytes(&notices::OWN_THREAD).memory(&[0x89, 0x05], self.field(field::THREAD));
@@ -251,7 +251,7 @@ impl<'a> Places<'a> {
         self.call(code, "K32EnumProcessModules");
     }
 
-    /// Writes notices, and the record with a path of eax characters.
+    /// Writes the notices, then the record with a path of eax characters.
     fn write(&self, code: &mut Code) {
         // mov [characters], eax
         code.memory(&[0x89, 0x05], self.field(field::CHARACTERS));

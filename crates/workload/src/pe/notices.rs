@@ -1,38 +1,37 @@
-//! The part of the program of [`super::loads`] that hears from the loader which modules come and go.
+//! The part of the program of [`super::loads`] that learns from the loader which modules are loaded and unloaded.
 //!
-//! A function of the program, registered with ntdll's LdrRegisterDllNotification, keeps a notice of each in
-//! a ring of places. It runs within the loader: it calls nothing but QueryPerformanceCounter and waits for
-//! nothing; notices that find no place are counted. The program writes the notices and frees their places
-//! behind each load. Only the function moves the head of the ring, and only the program its tail, so neither
-//! has to wait for the other.
+//! A callback, registered with ntdll's LdrRegisterDllNotification, stores a notice of each in a ring buffer. It runs
+//! inside the loader, so it calls nothing but QueryPerformanceCounter and never waits. Notices that do not fit are
+//! counted. After each load, the program writes the notices and frees their places. Only the callback moves the head
+//! of the ring, and only the program moves its tail, so neither has to wait for the other.
 
 use super::code::{Code, If};
 use super::load_records::notice;
 use model::Rva;
 
-/// Bytes of a place: a power of two.
+/// Bytes of a place in the ring: a power of two.
 const PLACE_BYTES: u32 = 1 << PLACE_SHIFT;
 const PLACE_SHIFT: u8 = 11;
-/// How many there are: a power of two.
+/// How many places there are: a power of two.
 pub(super) const PLACES: u32 = 1024;
 /// Bytes of all places.
 pub(super) const RING_BYTES: u32 = PLACES * PLACE_BYTES;
 
-/// Bytes of a module's name that are kept: what else a place has room for.
+/// Bytes of a module's path that are kept: the rest of a place.
 pub(super) const NAME_LIMIT: u32 = PLACE_BYTES - notice::BYTES;
 
-/// Where variables are. All but the mark and the names are zero at first.
+/// Where the variables are. All but the mark and the names are zero at first.
 mod variable {
     /// What begins a notice.
     pub(super) const MARK: u32 = 0;
-    /// Not 0 while the function is at work.
+    /// Not 0 while the callback is running.
     pub(super) const BUSY: u32 = 16;
-    /// Notices that were kept, and those of them that were written.
+    /// How many notices were stored, and how many of these were written.
     pub(super) const HEAD: u32 = 20;
     pub(super) const TAIL: u32 = 24;
-    /// Notices that were not kept since the last record.
+    /// Notices that were dropped since the last record.
     pub(super) const LOST: u32 = 28;
-    /// Of the registration; nobody reads it.
+    /// The cookie of the registration, which is not used.
     pub(super) const COOKIE: u32 = 32;
     pub(super) const LIBRARY: u32 = 40;
     pub(super) const FUNCTION: u32 = 56;
@@ -44,7 +43,7 @@ pub(super) const VARIABLE_BYTES: u32 = 96;
 const LIBRARY: &[u8] = b"ntdll.dll\0";
 const FUNCTION: &[u8] = b"LdrRegisterDllNotification\0";
 
-/// The variables, as they are at first.
+/// The initial values of the variables.
 pub(super) fn variables(mark: [u8; 16]) -> [u8; VARIABLE_BYTES as usize] {
     let mut bytes = [0; VARIABLE_BYTES as usize];
     let parts =
@@ -55,12 +54,12 @@ pub(super) fn variables(mark: [u8; 16]) -> [u8; VARIABLE_BYTES as usize] {
     bytes
 }
 
-/// Where the function and the program find what they share.
+/// Where the callback and the program find what they share.
 #[derive(Clone, Copy)]
 pub(super) struct Notices {
     pub(super) variables: Rva,
     pub(super) places: Rva,
-    /// The slot of QueryPerformanceCounter.
+    /// The import slot of QueryPerformanceCounter.
     pub(super) counter: Rva,
 }
 
@@ -69,7 +68,7 @@ impl Notices {
         self.variables + offset
     }
 
-    /// The name of the library that has the function by which others are registered, and its name.
+    /// The names of ntdll and of its function that registers callbacks.
     pub(super) fn names(&self) -> [Rva; 2] {
         [self.variable(variable::LIBRARY), self.variable(variable::FUNCTION)]
     }
@@ -79,19 +78,19 @@ impl Notices {
         self.variable(variable::COOKIE)
     }
 
-    /// The function: of a reason (ecx), an `LDR_DLL_NOTIFICATION_DATA` (rdx) and a context.
+    /// Appends the callback. Its arguments are a reason (ecx), an `LDR_DLL_NOTIFICATION_DATA` (rdx) and a context.
     pub(super) fn push_function(&self, code: &mut Code) {
         code.labeled(|code, [full, busy, done]| {
             // push rbx; push rsi; push rdi; sub rsp, 32: space for the callee, and an aligned stack.
             code.bytes(&[0x53, 0x56, 0x57, 0x48, 0x83, 0xec, 0x20]);
             // mov ebx, ecx; mov rsi, rdx
             code.bytes(&[0x89, 0xcb, 0x48, 0x89, 0xd6]);
-            // Loaders call one function at a time, which is written nowhere.
+            // Loaders make one such call at a time, but this is not documented.
             // mov eax, 1; xchg [busy], eax; test eax, eax; jne busy
             code.bytes(&[0xb8]).number(1);
             code.memory(&[0x87, 0x05], self.variable(variable::BUSY));
             code.bytes(&[0x85, 0xc0]).jump_if(If::NotEqual, busy);
-            // mov edi, [head]; mov eax, edi; sub eax, [tail]; cmp eax, places; jae full
+            // mov edi, [head]; mov eax, edi; sub eax, [tail]; cmp eax, PLACES; jae full
             code.memory(&[0x8b, 0x3d], self.variable(variable::HEAD)).bytes(&[0x89, 0xf8]);
             code.memory(&[0x2b, 0x05], self.variable(variable::TAIL));
             code.bytes(&[0x3d]).number(PLACES).jump_if(If::AboveOrEqual, full);
@@ -113,7 +112,7 @@ impl Notices {
         });
     }
 
-    /// Keeps a notice of the reason ebx and the data at rsi in the place of number edi.
+    /// Stores a notice with the reason ebx and the data at rsi in the place with the number edi.
     fn keep(&self, code: &mut Code) {
         // and edi, places - 1; shl edi, shift; lea rax, [places]; add rdi, rax
         code.bytes(&[0x81, 0xe7]).number(PLACES - 1).bytes(&[0xc1, 0xe7, PLACE_SHIFT]);
@@ -146,8 +145,8 @@ impl Notices {
         code.bytes(&[0x48, 0x83, 0xc7, notice::BYTES as u8, 0xf3, 0xa4]);
     }
 
-    /// Writes all notices by `write`, of r8d bytes at rbp. Stores how many there are in `count`, and how many
-    /// were not kept in `lost`. Changes r12 and rbp, and what callees change.
+    /// Writes all notices with `write`, which writes r8d bytes at rbp. Stores how many there are in `count`, and how
+    /// many were dropped in `lost`. Changes r12, rbp and volatile registers.
     pub(super) fn push_writing(
         &self,
         code: &mut Code,
@@ -184,5 +183,5 @@ impl Notices {
     }
 }
 
-/// `mov eax, gs:[48h]`: the number of the thread, in its TEB.
+/// `mov eax, gs:[48h]`: the thread ID, from the TEB.
 pub(super) const OWN_THREAD: [u8; 8] = [0x65, 0x8b, 0x04, 0x25, 0x48, 0, 0, 0];

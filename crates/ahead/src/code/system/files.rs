@@ -43,7 +43,7 @@ pub fn fstat(descriptor: i32) -> Option<FileData> {
     told(FSTAT, descriptor as usize)
 }
 
-/// From `struct stat` of x86-64.
+/// What the call with this number says about a file (a path or a descriptor) in `struct stat` of x86-64.
 #[inline(never)] // Two copies would make the launcher larger than two pages.
 fn told(number: usize, file: usize) -> Option<FileData> {
     let mut words = [0; 18];

@@ -110,12 +110,12 @@ pub fn alarm(seconds: usize) {
     plain(ALARM, [seconds, 0, 0]);
 }
 
-/// Blocks that this thread has had read from storage, by calls or page faults (getrusage(2), `ru_inblock`).
+/// Blocks that were read from storage for this thread, by system calls or page faults (getrusage(2), `ru_inblock`).
 pub fn blocks_read() -> u64 {
     const RUSAGE_THREAD: usize = 1;
     const IN_BLOCKS: usize = 11;
     let mut usage = [0; 18];
-    // SAFETY: no memory is passed, and the structure is `struct rusage`.
+    // SAFETY: the argument is a number, and the structure is `struct rusage`.
     unsafe { ask(GETRUSAGE, RUSAGE_THREAD, &mut usage) };
     usage[IN_BLOCKS]
 }

@@ -21,24 +21,24 @@ enum Look {
 /// Whether all samples of the plan are in memory: then reading ahead is of no use. The first that is
 /// not decides, so a cold start waits for one look. Where no file system tells, the answer is no.
 ///
-/// A look at a page that is not in memory has it read, and finds it in memory if the disk is faster than the
-/// kernel's second look. So the answer is also no if a look has read anything.
+/// Looking at a page that is not in memory makes the kernel read it. The look then finds it in memory if the disk is
+/// faster than the kernel's second check. So the answer is also no if a look has read anything.
 pub fn is_warm(plan: &AheadPlan, program: &Path) -> bool {
     let before = blocks_read();
     all_found(plan, program) && blocks_read() == before
 }
 
-/// Blocks that this thread has had read from storage, by calls or page faults (getrusage(2), `ru_inblock`).
+/// Blocks that were read from storage for this thread, by system calls or page faults (getrusage(2), `ru_inblock`).
 fn blocks_read() -> libc::c_long {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure outlives the call, and may be all zero.
+    // SAFETY: the structure outlives the call, and all zeros are a valid value of it.
     unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init().ru_inblock
     }
 }
 
-/// Whether all looks find what they look for.
+/// Whether no look finds its page absent, and at least one finds it in memory.
 fn all_found(plan: &AheadPlan, program: &Path) -> bool {
     // It answers, or nothing could be started.
     let device = device_of(program).unwrap_or_default();

@@ -80,9 +80,10 @@ fn exactly_what_is_asked_for_enters_memory() {
     }
 }
 
-/// A look that is not checked finds, one time in 50, what it has just read; one in 8 on a busy machine.
+/// Without the check of blocks read, one look in 50 finds the page that it has just had read; on a busy machine, one
+/// in 8.
 #[test]
-fn what_a_look_has_read_itself_was_not_in_memory() {
+fn a_page_that_the_look_itself_has_read_counts_as_absent() {
     let folder = tempfile::tempdir().unwrap();
     let Some(path) = file_on_disk(folder.path()) else { return };
     let plan = plan(&path, &[(0, PAGES)]);

@@ -149,8 +149,8 @@ fn a_launcher_of_a_launcher_and_a_damaged_one_are_refused() {
     assert_eq!(read(&at("good")).unwrap().unwrap().disk, Some(Disk::MovingHead));
 }
 
-/// Each launch has the plan of its class, and any other launch what all classes read; again and again, as what a
-/// launcher looks at may be in memory only because it has looked.
+/// Each launch gets the plan of its class, and any other launch gets what all classes read. That is tried many times,
+/// because a page that a launcher looks at may be in memory only because it has looked.
 #[test]
 fn launches_read_what_is_recorded_of_their_class() {
     let folder = tempfile::tempdir().unwrap();

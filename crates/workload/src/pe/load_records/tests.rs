@@ -4,7 +4,7 @@ use super::*;
 
 const MARK: LoadMark = LoadMark(*b"sixteen bytes...");
 
-/// A record of the load `number`, from tick 100 to tick 350, of the thread 9.
+/// A record of load `number`, from tick 100 to tick 350, by thread 9.
 fn written(number: u64, library: u64, path: &str) -> Vec<u8> {
     let mut bytes = vec![0; RECORD_BYTES as usize];
     put(&mut bytes, 0, &MARK.0);
@@ -27,7 +27,7 @@ fn put(bytes: &mut [u8], at: u32, value: &[u8]) {
     bytes[at as usize..at as usize + value.len()].copy_from_slice(value);
 }
 
-/// A record that says that so many notices were written before it.
+/// A record that says that this many notices were written before it.
 fn told(number: u64, notices: u32) -> Vec<u8> {
     let mut bytes = written(number, 7, "C:\\a.dll");
     put(&mut bytes, field::REGISTRATION, &0_u32.to_le_bytes());
@@ -35,7 +35,7 @@ fn told(number: u64, notices: u32) -> Vec<u8> {
     bytes
 }
 
-/// A notice at this tick, of the thread 9.
+/// A notice at this tick, from thread 9.
 fn noticed(ticks: u64, reason: u32, base: u64, path: &str) -> Vec<u8> {
     let mut bytes = vec![0; notice::BYTES as usize];
     let length = 2 * path.encode_utf16().count() as u32;
@@ -55,7 +55,7 @@ fn names(record: &LoadRecord) -> Option<Vec<String>> {
     Some(arrivals.map(|arrival| String::from_utf16_lossy(&arrival.path)).collect())
 }
 
-/// Cut off anywhere, it gives fewer records and never another one.
+/// Output that is cut off anywhere gives fewer records, but never a different one.
 fn cut_off_gives_fewer(whole: &[u8]) {
     let all = records(whole, MARK);
     for end in 0..whole.len() {
@@ -96,7 +96,7 @@ fn records_are_told_from_what_libraries_print() {
 }
 
 #[test]
-fn notices_belong_to_the_record_behind_them() {
+fn notices_belong_to_the_record_that_follows_them() {
     let mut other = noticed(200, CAME, 0x3000, "C:\\o\u{1f600}.dll");
     put(&mut other, notice::THREAD, &10_u32.to_le_bytes());
     put(&mut other, notice::LENGTH, &9999_u32.to_le_bytes());
@@ -130,7 +130,7 @@ fn notices_belong_to_the_record_behind_them() {
     cut_off_gives_fewer(&parts.concat());
 }
 
-/// There are two modules more behind the load, and the loader told of four, and of some that went.
+/// There are two more modules after the load, and the loader reported four, and some that were unloaded.
 #[test]
 fn modules_that_were_mapped_before_are_counted() {
     let names = ["a", "b", "c", "d"].map(|name| noticed(200, CAME, name.len() as u64, name));
@@ -142,9 +142,9 @@ fn modules_that_were_mapped_before_are_counted() {
     }
 }
 
-/// Then modules are counted by the handles.
+/// Then modules are counted by their handles.
 #[test]
-fn where_notices_are_missing_names_are_not_known() {
+fn if_notices_are_missing_names_are_not_known() {
     let came = noticed(200, CAME, 0x1000, "C:\\b.dll");
     let mut lost = told(0, 1);
     put(&mut lost, field::LOST, &1_u32.to_le_bytes());
@@ -164,9 +164,9 @@ fn where_notices_are_missing_names_are_not_known() {
     }
 }
 
-/// Lengths are not believed.
+/// Lengths are checked.
 #[test]
-fn nonsense_is_no_notice() {
+fn wrong_lengths_are_refused() {
     for kept in [NAME_LIMIT + 1, NAME_LIMIT, u32::MAX, 1 << 31] {
         let mut bad = noticed(200, CAME, 0x1000, "C:\\b.dll");
         put(&mut bad, notice::KEPT, &kept.to_le_bytes());
@@ -177,7 +177,7 @@ fn nonsense_is_no_notice() {
     put(&mut bad, field::CHARACTERS, &u32::MAX.to_le_bytes());
     let found = records(&[bad, told(1, 0)].concat(), MARK);
     assert_eq!(found.len(), 1);
-    // An odd length, and every byte of a stream another one: no harm.
+    // Any byte of the output may be wrong, which includes odd lengths. That does no harm.
     let whole = [noticed(200, CAME, 1, "C:\\b.dll"), told(0, 1)].concat();
     for at in 0..whole.len() {
         for value in [0, 1, 0xff, !whole[at]] {
