@@ -264,6 +264,9 @@ fn every_dll_of_a_launch_is_explained_in_the_order_of_loading() {
     for name in ["spawn", "load"] {
         assert!(phase(name) > 0.0, "{name}: {found}");
     }
+    let process = found["processes"][0]["phases"].as_array().unwrap();
+    let all: Vec<&str> = process.iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+    assert_eq!(all, ["spawn", "load", "initialise", "main", "exit"]);
     assert_eq!(phase("unattributed"), 0.0);
     let modules = found["modules"].as_array().unwrap();
     let names = modules

@@ -7,7 +7,8 @@ use crate::system;
 /// Where no file system tells, the answer is no.
 ///
 /// Looking at a page that is not in memory makes the kernel read it. The look then finds it in memory if the disk is
-/// faster than the kernel's second check. So the answer is also no if a look has read anything.
+/// faster than the kernel's second check. So the answer is also no if anything was read meanwhile, where
+/// the kernel counts that for threads (CONFIG_TASK_IO_ACCOUNTING, and file systems on block devices).
 #[inline(never)] // As with `is_of`.
 pub fn is_warm(data: Data<'static>, plan: &PlanEntry) -> bool {
     let before = system::blocks_read();

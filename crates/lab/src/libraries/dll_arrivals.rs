@@ -7,9 +7,9 @@ use workload::pe::load_records::{LoadRecord, ModuleArrival};
 /// Counts over all loads, for notes.
 #[derive(Debug, Default)]
 pub struct Arrivals {
-    /// DLLs that were loaded between two loads of the list.
+    /// DLLs that were loaded while no library of the list was.
     between: u64,
-    /// Loads during which the loader reported more than there was room for.
+    /// Loads of which some reports of the loader were lost.
     lost: u64,
     /// Other loads for which there are no reports.
     untold: u64,
@@ -34,7 +34,8 @@ impl Arrivals {
                 _ => ("were", "other threads", "are"),
             };
             notes.push(format!(
-                "{} {were} loaded by {others} between two loads of the list and {are} not in any row",
+                "{} {were} loaded by {others} while no library of the list was being loaded, and {are} not in \
+                 any row",
                 plural(self.between, "DLL", "DLLs")
             ));
         }
@@ -53,10 +54,10 @@ impl Arrivals {
             )
         };
         if self.lost > 0 {
-            notes.push(unknown(self.lost, "the loader reported more than there is room for"));
+            notes.push(unknown(self.lost, "some of the loader's reports were lost"));
         }
         if self.untold > 0 {
-            notes.push(unknown(self.untold, "the loader did not report them"));
+            notes.push(unknown(self.untold, "the loader's reports are missing"));
         }
         notes
     }
@@ -87,12 +88,12 @@ mod tests {
         assert!(Arrivals::default().notes().is_empty());
         let notes = Arrivals { between: 1, lost: 2, untold: 1, mapped_before: 0 }.notes();
         assert!(
-            notes[0].starts_with("1 DLL was loaded by another thread between two loads"),
+            notes[0].starts_with("1 DLL was loaded by another thread while no library"),
             "{notes:?}"
         );
         assert!(notes[1].starts_with("which DLLs came with 2 libraries is not known"), "{notes:?}");
         assert!(
-            notes[2].contains("1 library is not known, because the loader did not report them")
+            notes[2].contains("1 library is not known, because the loader's reports are missing")
         );
         let notes = Arrivals { between: 5, mapped_before: 2, ..Arrivals::default() }.notes();
         assert!(notes[0].starts_with("5 DLLs were loaded by other threads"), "{notes:?}");

@@ -20,7 +20,7 @@ use workload::pe::loads;
 /// How long the start of a program may take.
 const FIRST_LIMIT: Duration = Duration::from_secs(60);
 /// Bytes that libraries may print beside the records.
-const PRINTED_LIMIT: usize = 64 << 20;
+const PRINTED_LIMIT: usize = 256 << 20;
 /// Processes that load again what was loaded before.
 const REPEATING: u32 = 10;
 

@@ -34,8 +34,8 @@ fn others(library: &LibraryLoad) -> Vec<&CameWith> {
     came.filter(|file| !is_itself(library, file)).collect()
 }
 
-/// Whether the file is the library itself, judged by its path, or by the name in the list if it was refused and has
-/// no path.
+/// Whether the file is the library itself, judged by its path, or by the name in the list if it was refused, has no
+/// path, and was unloaded again.
 fn is_itself(library: &LibraryLoad, file: &CameWith) -> bool {
     if let Some(path) = &library.path {
         // A long path is cut off and ends with an ellipsis.
@@ -44,6 +44,9 @@ fn is_itself(library: &LibraryLoad, file: &CameWith) -> bool {
             None => Some((path.as_str(), file.path.as_str())),
         };
         return found.is_some_and(|(path, file)| path.eq_ignore_ascii_case(file));
+    }
+    if file.left_at_us.is_none() {
+        return false;
     }
     let (asked, found) = (last_name(&library.name), base_name(&file.path));
     let asked_with_end = format!("{asked}.dll");

@@ -95,7 +95,7 @@ impl<'a> Code<'a> {
         let (here, machine, base) = (self.here(), self.machine, self.base);
         let labels = part(&mut Code::at(&mut Vec::new(), here, machine, base), [here; N]);
         let found = part(self, labels);
-        debug_assert_eq!(found, labels);
+        assert_eq!(found, labels, "code of the same length whatever the labels are");
     }
 
     /// Fills up with `int3` to a multiple of 16 bytes behind `start`.

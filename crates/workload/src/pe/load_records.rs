@@ -80,9 +80,9 @@ pub struct LoadRecord {
     /// These modules, in the order in which the loader reported them, including those that were unloaded again;
     /// `None` if it reported nothing, or more than there was room for.
     pub arrivals: Option<Vec<ModuleArrival>>,
-    /// Whether there was too little room for what the loader reported.
+    /// Whether some of what the loader reported was lost.
     pub lost: bool,
-    /// Modules that came between the previous load and this one.
+    /// Modules that came between the previous load and this one, or behind this one.
     pub between: u64,
     /// How many of `arrivals` had been mapped before: a load that failed may leave modules that the library needs,
     /// and the loader reports these when they are loaded again.
@@ -122,6 +122,7 @@ struct Notice {
 pub fn records(bytes: &[u8], mark: LoadMark) -> Vec<LoadRecord> {
     let of_notices = mark.of_notices();
     let (mut found, mut notices) = (Vec::new(), Vec::new());
+    let mut last_after = 0;
     let mut rest = bytes;
     let is_mark = |window: &[u8]| window == mark.0 || window == of_notices;
     while let Some(at) = rest.windows(mark.0.len()).position(is_mark) {
@@ -132,8 +133,9 @@ pub fn records(bytes: &[u8], mark: LoadMark) -> Vec<LoadRecord> {
                 size
             })
         } else {
-            record(behind, &notices).map(|(record, size)| {
+            record(behind, &notices, last_after).map(|(record, after, size)| {
                 found.push(record);
+                last_after = after;
                 notices.clear();
                 size
             })
@@ -166,7 +168,7 @@ impl Fields<'_> {
 /// The notice at the beginning of `bytes` and its size; `None` if it is not whole.
 fn notice(bytes: &[u8]) -> Option<(Notice, usize)> {
     let fields = Fields(bytes);
-    let kept = fields.four(notice::KEPT).filter(|kept| *kept <= NAME_LIMIT)?;
+    let kept = fields.four(notice::KEPT).filter(|kept| *kept <= NAME_LIMIT && kept % 2 == 0)?;
     let (path, size) = fields.text(notice::BYTES, kept)?;
     let notice = Notice {
         ticks: fields.eight(notice::TICKS)?,
@@ -179,13 +181,15 @@ fn notice(bytes: &[u8]) -> Option<(Notice, usize)> {
     Some((notice, size))
 }
 
-/// The record at the beginning of `bytes` and its size; `None` if it is not whole. `notices`: those since the
-/// previous record.
-fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
+/// The record at the beginning of `bytes`, the tick at which its load ended, and its size; `None` if it is not whole.
+/// `notices`: those since the previous record, whose load ended at `last_after`.
+fn record(bytes: &[u8], notices: &[Notice], last_after: u64) -> Option<(LoadRecord, u64, usize)> {
     let fields = Fields(bytes);
     let characters =
         fields.four(field::CHARACTERS).filter(|characters| *characters <= PATH_CHARACTERS)?;
-    let (path, size) = fields.text(RECORD_BYTES, 2 * characters)?;
+    let (mut path, size) = fields.text(RECORD_BYTES, 2 * characters)?;
+    // Windows ends a path that it cuts off with a NUL, and Wine does not.
+    path.pop_if(|last| *last == 0);
     let clock = Clock {
         before: fields.eight(field::BEFORE)?,
         after: fields.eight(field::AFTER)?,
@@ -197,29 +201,41 @@ fn record(bytes: &[u8], notices: &[Notice]) -> Option<(LoadRecord, usize)> {
     let is_told = fields.four(field::REGISTRATION)? == 0 && are_all;
     let thread = fields.four(field::THREAD)?;
     let came = is_told.then(|| came(notices, &clock, thread));
-    let modules = |at: u32| Some(i64::from(fields.four(at)? / 8));
-    let more = modules(field::MODULES_AFTER)? - modules(field::MODULES_BEFORE)?;
-    let expected = came.as_ref().map_or(more, |came| came.more);
+    let more = more(fields.four(field::MODULES_BEFORE)?, fields.four(field::MODULES_AFTER)?);
+    let mapped_before = match (&came, more) {
+        (Some(came), Some(more)) => (came.more - more).clamp(0, came.arrivals.len() as i64) as u64,
+        _ => 0,
+    };
     let arrivals = came.map(|came| came.arrivals);
+    // One that was stored too late for the previous record is counted in it as lost.
+    let is_between = |notice: &&Notice| {
+        notice.reason == CAME && notice.ticks > last_after && !clock.is_within(notice)
+    };
     let number = usize::try_from(fields.eight(field::NUMBER)?).ok();
     let record = LoadRecord {
         number: number.filter(|number| *number != usize::MAX),
         us: clock.us(clock.after),
         error: if loaded { None } else { Some(fields.four(field::ERROR)?) },
-        modules: arrivals.as_ref().map_or(more.max(0) as u64, |arrivals| arrivals.len() as u64),
+        modules: match &arrivals {
+            Some(arrivals) => arrivals.len() as u64,
+            None => more.unwrap_or(0).max(0) as u64,
+        },
         arrivals,
         lost,
-        between: notices
-            .iter()
-            .filter(|notice| notice.reason == CAME && !clock.is_within(notice))
-            .count() as u64,
-        mapped_before: (expected - more).max(0) as u64,
+        between: notices.iter().filter(is_between).count() as u64,
+        mapped_before,
         // Without a library, it is the path of the program itself.
         path: if loaded { path } else { Vec::new() },
         // A path that is cut off fills all the room.
         has_whole_path: characters < PATH_CHARACTERS,
     };
-    Some((record, size))
+    Some((record, clock.after, size))
+}
+
+/// How many more modules there are, from the bytes of all modules' handles; a process always has some.
+fn more(before: u32, after: u32) -> Option<i64> {
+    let is_known = before != 0 && after != 0;
+    is_known.then(|| i64::from(after / 8) - i64::from(before / 8))
 }
 
 /// When a load was, in ticks.
@@ -272,7 +288,10 @@ fn came(notices: &[Notice], clock: &Clock, thread: u32) -> Came {
         } else if notice.reason == GOES {
             more -= 1;
             // A later module may have the base of one that was unloaded.
-            let came = arrivals.iter_mut().rev().find(|(base, _)| *base == notice.base);
+            let came = arrivals
+                .iter_mut()
+                .rev()
+                .find(|(base, came)| *base == notice.base && came.left_at_us.is_none());
             came.into_iter().for_each(|(_, arrival)| arrival.left_at_us = Some(at_us));
         }
     }

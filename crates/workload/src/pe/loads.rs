@@ -175,6 +175,7 @@ impl<'a> Places<'a> {
         self.call(code, "SetErrorMode");
         code.memory(&RCX, self.field(field::FREQUENCY));
         self.call(code, "QueryPerformanceFrequency");
+        self.notices.push_touching(code);
         self.register(code, function);
         code.memory(&RSI, self.names);
         // xor eax, eax: no path yet.
@@ -243,8 +244,10 @@ impl<'a> Places<'a> {
         code.bytes(&[0x48, 0x83, 0xc6, 0x02, 0x66, 0x83, 0x7e, 0xfe, 0x00, 0x75, 0xf5]);
     }
 
-    /// Stores the bytes that handles of all modules take.
+    /// Stores the bytes that handles of all modules take; 0 where that is not known.
     fn count(&self, code: &mut Code, field: u32) {
+        // xor eax, eax; mov [field], eax
+        code.bytes(&[0x31, 0xc0]).memory(&[0x89, 0x05], self.field(field));
         // or rcx, -1: this process. xor r8d, r8d: none of the handles themselves.
         code.bytes(&[0x48, 0x83, 0xc9, 0xff]).memory(&RDX, self.field(RECORD_BYTES));
         code.bytes(&[0x45, 0x31, 0xc0]).memory(&R9, self.field(field));

@@ -1,8 +1,8 @@
 //! The part of the program of [`super::loads`] that learns from the loader which modules are loaded and unloaded.
 //!
 //! A callback, registered with ntdll's LdrRegisterDllNotification, stores a notice of each in a ring buffer. It runs
-//! inside the loader, so it calls nothing but QueryPerformanceCounter and never waits. Notices that do not fit are
-//! counted. After each load, the program writes the notices and frees their places. Only the callback moves the head
+//! inside the loader, so it calls nothing but QueryPerformanceCounter, which is bound already, and never waits.
+//! Microsoft warns against any call there. Notices that do not fit are counted. After each load, the program writes the notices and frees their places. Only the callback moves the head
 //! of the ring, and only the program moves its tail, so neither has to wait for the other.
 
 use super::code::{Code, If};
@@ -16,6 +16,7 @@ const PLACE_SHIFT: u8 = 11;
 pub(super) const PLACES: u32 = 1024;
 /// Bytes of all places.
 pub(super) const RING_BYTES: u32 = PLACES * PLACE_BYTES;
+const PAGE_BYTES: u32 = 4096;
 
 /// Bytes of a module's path that are kept: the rest of a place.
 pub(super) const NAME_LIMIT: u32 = PLACE_BYTES - notice::BYTES;
@@ -76,6 +77,17 @@ impl Notices {
     /// Where the registration's cookie is stored.
     pub(super) fn cookie(&self) -> Rva {
         self.variable(variable::COOKIE)
+    }
+
+    /// Appends code that brings the ring into memory, so that no page fault of it is within a measured time.
+    pub(super) fn push_touching(&self, code: &mut Code) {
+        // lea rax, [places]; mov ecx, pages
+        code.memory(&[0x48, 0x8d, 0x05], self.places);
+        code.bytes(&[0xb9]).number(RING_BYTES / PAGE_BYTES);
+        let next = code.here();
+        // mov byte [rax], 0; add rax, page; dec ecx; jne next
+        code.bytes(&[0xc6, 0, 0, 0x48, 0x05]).number(PAGE_BYTES).bytes(&[0xff, 0xc9]);
+        code.jump_if(If::NotEqual, next);
     }
 
     /// Appends the callback. Its arguments are a reason (ecx), an `LDR_DLL_NOTIFICATION_DATA` (rdx) and a context.
@@ -154,6 +166,10 @@ impl Notices {
         write: impl Fn(&mut Code),
     ) {
         code.labeled(|code, [end]| {
+            // A callback that runs now may store a notice of the load that is over, but too late.
+            // mov eax, [busy]; lock add [lost], eax
+            code.memory(&[0x8b, 0x05], self.variable(variable::BUSY));
+            code.memory(&[0xf0, 0x01, 0x05], self.variable(variable::LOST));
             // mov r12d, [head]; mov eax, r12d; sub eax, [tail]; mov [count], eax
             code.memory(&[0x44, 0x8b, 0x25], self.variable(variable::HEAD));
             code.bytes(&[0x44, 0x89, 0xe0]);

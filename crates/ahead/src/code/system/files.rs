@@ -36,18 +36,23 @@ pub struct FileData {
 
 /// What is at a path, which ends with NUL.
 pub fn stat(path: &[u8]) -> Option<FileData> {
-    told(STAT, path.as_ptr() as usize)
+    // SAFETY: paths of the data end with NUL.
+    unsafe { told(STAT, path.as_ptr() as usize) }
 }
 
 pub fn fstat(descriptor: i32) -> Option<FileData> {
-    told(FSTAT, descriptor as usize)
+    // SAFETY: it is no pointer.
+    unsafe { told(FSTAT, descriptor as usize) }
 }
 
 /// What the call with this number says about a file (a path or a descriptor) in `struct stat` of x86-64.
+///
+/// # Safety
+/// `file` is fit for that call: a descriptor, or the address of a path that ends with NUL.
 #[inline(never)] // Two copies would make the launcher larger than two pages.
-fn told(number: usize, file: usize) -> Option<FileData> {
+unsafe fn told(number: usize, file: usize) -> Option<FileData> {
     let mut words = [0; 18];
-    // SAFETY: paths of the data end with NUL, descriptors are numbers, and the structure is `struct stat`.
+    // SAFETY: the caller's; the structure is `struct stat`.
     let known = unsafe { ask(number, file, &mut words) };
     known.then_some(FileData {
         identity: (words[0], words[1]),

@@ -22,14 +22,15 @@ enum Look {
 /// not decides, so a cold start waits for one look. Where no file system tells, the answer is no.
 ///
 /// Looking at a page that is not in memory makes the kernel read it. The look then finds it in memory if the disk is
-/// faster than the kernel's second check. So the answer is also no if a look has read anything.
+/// faster than the kernel's second check. So the answer is also no if anything was read meanwhile, where
+/// the kernel counts that for threads (CONFIG_TASK_IO_ACCOUNTING, and file systems on block devices).
 pub fn is_warm(plan: &AheadPlan, program: &Path) -> bool {
     let before = blocks_read();
     all_found(plan, program) && blocks_read() == before
 }
 
 /// Blocks that were read from storage for this thread, by system calls or page faults (getrusage(2), `ru_inblock`).
-fn blocks_read() -> libc::c_long {
+pub(super) fn blocks_read() -> libc::c_long {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure outlives the call, and all zeros are a valid value of it.
     unsafe {

@@ -87,6 +87,11 @@ fn a_page_that_the_look_itself_has_read_counts_as_absent() {
     let folder = tempfile::tempdir().unwrap();
     let Some(path) = file_on_disk(folder.path()) else { return };
     let plan = plan(&path, &[(0, PAGES)]);
+    let before = gate::blocks_read();
+    std::fs::read(&path).unwrap();
+    if gate::blocks_read() == before {
+        return testkit::skip("the kernel does not count what a thread has read");
+    }
     for _ in 0..500 {
         evict_all(&path);
         assert!(!is_warm(&plan, Path::new("/")));

@@ -4,13 +4,15 @@ use super::*;
 
 const MARK: LoadMark = LoadMark(*b"sixteen bytes...");
 
-/// A record of load `number`, from tick 100 to tick 350, by thread 9.
+/// A record of load `number`, from tick 100 to tick 350, by thread 9; the record before the first load has no times.
 fn written(number: u64, library: u64, path: &str) -> Vec<u8> {
     let mut bytes = vec![0; RECORD_BYTES as usize];
     put(&mut bytes, 0, &MARK.0);
     put(&mut bytes, field::NUMBER, &number.to_le_bytes());
-    put(&mut bytes, field::BEFORE, &100_u64.to_le_bytes());
-    put(&mut bytes, field::AFTER, &350_u64.to_le_bytes());
+    if number != u64::MAX {
+        put(&mut bytes, field::BEFORE, &100_u64.to_le_bytes());
+        put(&mut bytes, field::AFTER, &350_u64.to_le_bytes());
+    }
     put(&mut bytes, field::FREQUENCY, &10_000_000_u64.to_le_bytes());
     put(&mut bytes, field::LIBRARY, &library.to_le_bytes());
     put(&mut bytes, field::ERROR, &126_u32.to_le_bytes());
@@ -92,6 +94,11 @@ fn records_are_told_from_what_libraries_print() {
     assert_eq!((found[2].error, found[2].path.len()), (Some(126), 0));
     let long = records(&written(0, 7, &"x".repeat(PATH_CHARACTERS as usize)), MARK);
     assert!(!long[0].has_whole_path);
+    // Windows ends such a path with a NUL.
+    let cut = "x".repeat(PATH_CHARACTERS as usize - 1);
+    let found = records(&written(0, 7, &format!("{cut}\0")), MARK);
+    let path = cut.encode_utf16().collect::<Vec<_>>();
+    assert_eq!((&found[0].path, found[0].has_whole_path), (&path, false));
     cut_off_gives_fewer(&parts.concat());
 }
 
@@ -128,6 +135,36 @@ fn notices_belong_to_the_record_that_follows_them() {
     assert_eq!((found[1].modules, found[1].between), (4, 1));
     assert_eq!((found[2].modules, names(&found[2])), (0, Some(vec![])));
     cut_off_gives_fewer(&parts.concat());
+}
+
+/// It belongs to the load before, which says that it was lost.
+#[test]
+fn a_notice_that_comes_too_late_is_between_no_loads() {
+    for (ticks, between) in [(90, 0), (350, 0), (351, 1)] {
+        let mut second = told(1, 1);
+        put(&mut second, field::BEFORE, &400_u64.to_le_bytes());
+        put(&mut second, field::AFTER, &500_u64.to_le_bytes());
+        let parts = [told(0, 0), noticed(ticks, CAME, 0x1000, "C:\\b.dll"), second];
+        let found = records(&parts.concat(), MARK);
+        assert_eq!((found[1].between, names(&found[1])), (between, Some(vec![])), "{ticks}");
+    }
+}
+
+/// What is not known gives no count.
+#[test]
+fn modules_that_were_not_counted_are_not_compared() {
+    for at in [field::MODULES_BEFORE, field::MODULES_AFTER] {
+        let mut record = told(0, 1);
+        put(&mut record, at, &0_u32.to_le_bytes());
+        let found = records(&[noticed(200, CAME, 1, "a"), record.clone()].concat(), MARK);
+        assert_eq!((found[0].modules, found[0].mapped_before), (1, 0));
+        put(&mut record, field::NOTICES, &9_u32.to_le_bytes());
+        assert_eq!(records(&record, MARK)[0].modules, 0);
+    }
+    // More modules than the loader reported have left.
+    let mut record = told(0, 0);
+    put(&mut record, field::MODULES_BEFORE, &80_u32.to_le_bytes());
+    assert_eq!(records(&record, MARK)[0].mapped_before, 0);
 }
 
 /// There are two more modules after the load, and the loader reported four, and some that were unloaded.
