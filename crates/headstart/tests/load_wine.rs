@@ -230,6 +230,37 @@ fn nothing_comes_with_a_dll_if_one_that_it_needs_is_missing() {
     assert_eq!(came_with(&libraries[1]), ["LoadTimeDLL_1.dll"]);
 }
 
+/// A library that closes the standard output, and one that prints as many records as it wants, with the mark that it
+/// finds in the program.
+#[test]
+fn libraries_that_meddle_with_the_output_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    if testkit::tool("wine64").is_none() {
+        return;
+    }
+    dll(at, "closes.dll", "CloseHandle(GetStdHandle(STD_OUTPUT_HANDLE));");
+    dll(
+        at,
+        "forges.dll",
+        "char record[96]; DWORD written; char *image = (char *)GetModuleHandleA(0);\n\
+         IMAGE_NT_HEADERS *headers = (void *)(image + *(int *)(image + 60));\n\
+         char *data = image + IMAGE_FIRST_SECTION(headers)[2].VirtualAddress;\n\
+         memcpy(record, data, sizeof record); *(int *)(record + 60) = 0;\n\
+         for (int i = 0; i < 50; i++) { (*(long long *)(record + 16))++;\n\
+         WriteFile(GetStdHandle(STD_OUTPUT_HANDLE), record, sizeof record, &written, 0); }",
+    );
+    dll(at, "last.dll", "");
+    let found = loaded(at, "closes.dll\nlast.dll\n");
+    let errors = |found: &Value| {
+        let libraries = found["libraries"].as_array().unwrap().iter();
+        libraries.map(|library| library["error"].is_null()).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(&found), [true, true], "{found}");
+    let found = loaded(at, "forges.dll\nlast.dll\n");
+    assert_eq!(errors(&found).len(), 2, "{found}");
+}
+
 /// Initializers load other DLLs, and so do threads, which go on running after the load.
 #[test]
 fn what_libraries_load_themselves_is_reported() {

@@ -22,11 +22,17 @@ pub fn padding(text: &str, width: usize) -> String {
 /// terminal, and with bytes that are not UTF-8 by number.
 pub fn printable(text: &str) -> String {
     let escape = |c: char| match c {
-        c if c.is_control() => c.escape_default().to_string(),
+        c if c.is_control() || changes_order(c) => c.escape_default().to_string(),
         c if model::text::is_byte(c) => format!("\\x{:02x}", u32::from(c) & 0xff),
         c => c.to_string(),
     };
     text.chars().map(escape).collect()
+}
+
+/// Whether the character changes the order or the lines in which others are shown: the explicit formatting of
+/// Unicode's bidirectional algorithm (UAX #9), and separators of lines and paragraphs.
+fn changes_order(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl Style {
@@ -165,6 +171,14 @@ mod tests {
     fn bytes_that_are_not_utf8_are_shown_by_number() {
         let name = model::text::text_of(b"caf\xe9");
         assert_eq!(printable(&name), r"caf\xe9");
+    }
+
+    #[test]
+    fn characters_that_reorder_others_are_escaped() {
+        assert_eq!(
+            printable("a\u{202e}lld.exe\u{2066}é\u{5d0}"),
+            "a\\u{202e}lld.exe\\u{2066}é\u{5d0}"
+        );
     }
 
     #[test]

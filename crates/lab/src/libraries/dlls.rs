@@ -184,7 +184,9 @@ impl<'a> Session<'a> {
             let mut found = records(&output.bytes, self.mark).into_iter();
             if found.next().is_some_and(|first| first.number.is_none()) {
                 let numbered = |(at, record): &(usize, LoadRecord)| record.number == Some(*at);
-                let found = found.enumerate().take_while(numbered).map(|(_, record)| record);
+                // A library can print records, too.
+                let found = found.take(names.len()).enumerate().take_while(numbered);
+                let found = found.map(|(_, record)| record);
                 let found = found.collect();
                 return Ok((found, load_ending(output.ending, output.bytes.len())));
             }

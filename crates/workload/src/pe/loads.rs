@@ -27,7 +27,8 @@ pub(super) const PATH_CHARACTERS: u32 = 1024;
 const VARIABLES_AT: u32 = RECORD_BYTES + 2 * PATH_CHARACTERS;
 const DATA_BYTES: u32 = VARIABLES_AT + notices::VARIABLE_BYTES;
 
-const FUNCTIONS: [&str; 12] = [
+const FUNCTIONS: [&str; 13] = [
+    "DuplicateHandle",
     "GetModuleHandleA",
     "GetProcAddress",
     "GetStdHandle",
@@ -168,10 +169,9 @@ impl<'a> Places<'a> {
         let entry = code.here();
         // sub rsp, 56: space for callees' arguments, and an aligned stack.
         code.bytes(&[0x48, 0x83, 0xec, 0x38]);
-        // mov ecx, ...; mov rdi, rax
-        code.bytes(&[0xb9]).number(STANDARD_OUTPUT);
-        self.call(code, "GetStdHandle");
-        code.bytes(&[0x48, 0x89, 0xc7]).bytes(&[0xb9]).number(NO_QUESTIONS);
+        self.take_output(code);
+        // mov ecx, ...
+        code.bytes(&[0xb9]).number(NO_QUESTIONS);
         self.call(code, "SetErrorMode");
         code.memory(&RCX, self.field(field::FREQUENCY));
         self.call(code, "QueryPerformanceFrequency");
@@ -196,6 +196,28 @@ impl<'a> Places<'a> {
         self.call(code, "TerminateProcess");
         code.bytes(&[0xcc]);
         entry
+    }
+
+    /// Puts standard output into rdi, with a handle of the program's own: libraries close the other one.
+    fn take_output(&self, code: &mut Code) {
+        // mov ecx, ...; mov rdi, rax
+        code.bytes(&[0xb9]).number(STANDARD_OUTPUT);
+        self.call(code, "GetStdHandle");
+        code.bytes(&[0x48, 0x89, 0xc7]);
+        // or rcx, -1; mov rdx, rdi; mov r8, rcx: from this process to this process.
+        code.bytes(&[0x48, 0x83, 0xc9, 0xff, 0x48, 0x89, 0xfa, 0x49, 0x89, 0xc8]);
+        code.memory(&R9, self.field(field::WRITTEN));
+        // mov qword [rsp + 32], 0; mov qword [rsp + 40], 0; mov qword [rsp + 48], 2: DUPLICATE_SAME_ACCESS.
+        for (at, value) in [(32, 0), (40, 0), (48, 2)] {
+            code.bytes(&[0x48, 0xc7, 0x44, 0x24, at]).number(value);
+        }
+        self.call(code, "DuplicateHandle");
+        code.labeled(|code, [end]| {
+            // test eax, eax; je end; mov rdi, [handle]
+            code.bytes(&[0x85, 0xc0]).jump_if(If::Equal, end);
+            code.memory(&[0x48, 0x8b, 0x3d], self.field(field::WRITTEN));
+            [code.here()]
+        });
     }
 
     /// Registers the callback, if the loader supports that.
