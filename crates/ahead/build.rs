@@ -26,6 +26,8 @@ fn build() -> Result<(), String> {
     rustc.args(["--edition", "2024", "--crate-type", "bin", "--crate-name", "launcher"]);
     rustc.args(["--target", &target, "-C", "opt-level=z", "-C", "panic=abort"]);
     rustc.args(["-C", "codegen-units=1", "-C", "lto=fat"]);
+    // Sequences that occur twice become functions.
+    rustc.args(["-C", "llvm-args=-enable-machine-outliner=always"]);
     rustc.args(["-C", "relocation-model=static", "-C", "target-feature=+crt-static"]);
     rustc.args(["-C", "strip=symbols", "-C", "default-linker-libraries=no"]);
     for word in ["-nostdlib", "-nostartfiles", "-static", "-no-pie"] {

@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 /// What is read ahead where one of the samples is not in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AheadList {
-    /// The user to whom the bundle's file belongs: the kernel tells only the owner what is in memory
-    /// (mincore(2)); for others the code has to open the file.
-    pub owner: u32,
     /// A few pages of the bundle.
     pub samples: Vec<AheadPage>,
     /// Bytes of a few other files, by their offsets.
@@ -77,7 +74,6 @@ impl AheadList {
         let mut texts = Texts { at: ranges + Range::SIZE * count, ..Texts::default() };
         let mut bytes = Vec::new();
         let header = Ahead {
-            owner: self.owner.into(),
             samples: samples as u64,
             sample_count: self.samples.len() as u64,
             looks: looks_at as u64,
@@ -140,7 +136,6 @@ impl AheadList {
         };
         let parts = items(bytes, (header.parts, header.part_count), shared::Part::SIZE, part)?;
         Some(AheadList {
-            owner: header.owner.try_into().ok()?,
             samples: items(bytes, (header.samples, header.sample_count), Sample::SIZE, page)?,
             looks: items(bytes, (header.looks, header.look_count), shared::Look::SIZE, look)?,
             before: usize::try_from(header.before_count).ok().filter(|it| *it <= parts.len())?,
@@ -249,7 +244,6 @@ mod tests {
             |path: &str| BesideFile { path: path.into(), inode: 7, size: 8, modified: (-1, 5) };
         let of = |path: &str, ranges| AheadPart { file: Some(file(path)), ranges };
         AheadList {
-            owner: 1000,
             samples: vec![AheadPage { offset: -8192, file_offset: 4096 }],
             looks: vec![(file("/b/c"), 4096), (file("/e"), 0)],
             parts: vec![

@@ -119,8 +119,6 @@ shared! {
 
         /// What is read ahead; it is elsewhere in the bundle, and offsets of lists count from here.
         Ahead {
-            /// The user to whom the bundle belongs.
-            owner: u64,
             samples: u64,
             sample_count: u64,
             looks: u64,

@@ -73,8 +73,7 @@ pub(crate) fn list(whole: &Whole<'_>, ahead: &PagesAhead) -> (AheadList, BundleR
     let before = parts.len();
     parts.extend(self::parts(rest, ahead));
     let samples = samples(whole, &own);
-    let owner = os::program::own_user();
-    let mut list = AheadList { owner, samples, looks: Vec::new(), parts, before };
+    let mut list = AheadList { samples, looks: Vec::new(), parts, before };
     // Some room is left for them.
     shorten(&mut list, LIST_BYTES - (LOOKS + 1) * (4 << 10));
     list.looks = looks(&list.parts);

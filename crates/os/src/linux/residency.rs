@@ -133,6 +133,14 @@ pub(crate) fn resident_ranges(file: &File) -> io::Result<Vec<Range<u64>>> {
     Ok(ranges)
 }
 
+/// Whether the page at this offset of a file is in memory, if that is known (mincore(2)).
+pub(crate) fn is_known_resident(file: &File, offset: u64) -> bool {
+    let mut is_resident = false;
+    let page = offset - offset % page_bytes();
+    let looked = mincore_window(file, page, page_bytes(), |_| is_resident = true);
+    looked.is_ok() && is_resident && may_ask_mincore(file)
+}
+
 /// Counts resident pages.
 fn mincore_pages(file: &File) -> io::Result<u64> {
     let mut resident = 0;

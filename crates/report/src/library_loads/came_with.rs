@@ -4,6 +4,7 @@ use crate::figure::count;
 use crate::style::{Style, Tint};
 use crate::text::base_name;
 use model::{CameWith, LibraryLoad, LibraryLoadReport};
+use std::cmp::Ordering::Equal;
 
 /// How many names are shown for one library.
 const NAMED: usize = 12;
@@ -30,8 +31,12 @@ pub fn part(report: &LibraryLoadReport, style: &Style) -> String {
 
 /// What came with a library besides itself.
 fn others(library: &LibraryLoad) -> Vec<&CameWith> {
-    let came = library.came_with.iter().flatten();
-    came.filter(|file| !is_itself(library, file)).collect()
+    let came = || library.came_with.iter().flatten();
+    let itself = came().filter(|file| is_itself(library, file));
+    // It comes before what its initializer loads, and leaves after that.
+    let itself =
+        itself.max_by(|one, other| one.left_at_us.partial_cmp(&other.left_at_us).unwrap_or(Equal));
+    came().filter(|file| itself.is_none_or(|itself| !std::ptr::eq(*file, itself))).collect()
 }
 
 /// Whether the file is the library itself, judged by its path, or by the name in the list if it was refused, has no
@@ -121,6 +126,16 @@ mod tests {
         }
         let style = Style { color: false, width: 80, unicode: true };
         insta::assert_snapshot!(view(&report, &style));
+    }
+
+    /// A refused library that has loaded one of the same name.
+    #[test]
+    fn of_two_with_the_name_of_a_refused_library_one_is_named() {
+        let mut refused = library("./s3/x.dll", None, Some("its initialization failed"));
+        let left = |path, at| CameWith { left_at_us: Some(at), ..came(path) };
+        refused.came_with = Some(vec![left("Z:\\s3\\x.dll", 9.0), left("Z:\\s1\\x.dll", 5.0)]);
+        let named: Vec<&str> = others(&refused).iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(named, ["Z:\\s1\\x.dll"]);
     }
 
     #[test]

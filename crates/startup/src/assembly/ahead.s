@@ -55,14 +55,22 @@
     xor eax, eax
     ret
 
-# To strangers mincore says that all is there. They can ask for a byte that needs no reading.
+# To everybody but its present owner mincore says that all of the file is there. Others can ask for a byte that needs
+# no reading. Where the file system does not answer that, they cannot know.
 .Lnone_absent:
     call .Lblocks_read
     mov [rbp + BLOCKS_READ], rax
+    lea rdi, [rip + .Ltext_own_file]
+    mov rsi, rbp
+    mov eax, 4                  # stat
+    syscall
+    test eax, eax
+    jnz .Lis_stranger
     mov eax, 107                # geteuid
     syscall
-    cmp rax, [r14 + Ahead_owner]
+    cmp eax, [rbp + STAT_OWNER]
     je .Lare_others_cold
+.Lis_stranger:
     call .Lopen_own
     test eax, eax
     js .Lare_others_cold
@@ -77,7 +85,10 @@
     mov r10, [r12 + Sample_file_offset]
     add r12, Sample_SIZE
     call .Llook
+    je .Llooked
+    cmp eax, -95                # EOPNOTSUPP
     jne .Lnext_look
+    mov eax, -11                # EAGAIN
 .Llooked:
     call .Lclose_looked
     je .Lreturn

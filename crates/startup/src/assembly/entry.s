@@ -28,6 +28,7 @@
 
 .set STAT_INODE, 8
 .set STAT_MODE, 24
+.set STAT_OWNER, 28
 .set PRIVILEGED, 06000          # S_ISUID | S_ISGID
 .set STAT_SIZE, 48
 .set STAT_MODIFIED, 88

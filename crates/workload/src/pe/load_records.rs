@@ -202,10 +202,14 @@ fn record(bytes: &[u8], notices: &[Notice], last_after: u64) -> Option<(LoadReco
     let thread = fields.four(field::THREAD)?;
     let came = is_told.then(|| came(notices, &clock, thread));
     let more = more(fields.four(field::MODULES_BEFORE)?, fields.four(field::MODULES_AFTER)?);
-    let mapped_before = match (&came, more) {
-        (Some(came), Some(more)) => (came.more - more).clamp(0, came.arrivals.len() as i64) as u64,
-        _ => 0,
-    };
+    // The modules are counted outside of the load: what other threads do meanwhile is in those counts, too.
+    let is_quiet = notices.iter().all(|notice| notice.thread == thread);
+    let unreported = |came: &Came| more.filter(|_| is_quiet).map_or(0, |more| more - came.more);
+    // A library has the callback unregistered, or loads a DLL in a way that is not reported.
+    let came = came.filter(|came| !loaded || unreported(came) <= 0);
+    let mapped_before = came
+        .as_ref()
+        .map_or(0, |came| (-unreported(came)).clamp(0, came.arrivals.len() as i64) as u64);
     let arrivals = came.map(|came| came.arrivals);
     // One that was stored too late for the previous record is counted in it as lost.
     let is_between = |notice: &&Notice| {

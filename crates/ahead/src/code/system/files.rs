@@ -1,6 +1,6 @@
 //! Files: looked at, opened, read, and read ahead.
 
-use super::{ask, call, plain};
+use super::{MMAP, ask, call, own_user, plain};
 
 pub const O_RDWR: usize = 2;
 /// Read only, without waiting for a pipe, without a terminal, closed on exec.
@@ -8,6 +8,7 @@ pub const O_QUIET: usize = 0o4000 | 0o400 | 0o2_000_000;
 const EINVAL: isize = -22;
 const ENOSYS: isize = -38;
 pub const EAGAIN: isize = -11;
+const EOPNOTSUPP: isize = -95;
 const READ: usize = 0;
 const WRITE: usize = 1;
 const OPEN: usize = 2;
@@ -15,6 +16,7 @@ const CLOSE: usize = 3;
 const STAT: usize = 4;
 const FSTAT: usize = 5;
 const PREAD: usize = 17;
+const MINCORE: usize = 27;
 const FCNTL: usize = 72;
 const READAHEAD: usize = 187;
 const FADVISE: usize = 221;
@@ -29,6 +31,8 @@ pub struct FileData {
     /// Its device and inode.
     pub identity: (u64, u64),
     pub is_file: bool,
+    /// The user to whom it belongs.
+    pub owner: u32,
     pub size_bytes: u64,
     pub seconds: i64,
     pub nanoseconds: i64,
@@ -57,6 +61,7 @@ unsafe fn told(number: usize, file: usize) -> Option<FileData> {
     known.then_some(FileData {
         identity: (words[0], words[1]),
         is_file: words[3] & 0o170_000 == 0o100_000,
+        owner: (words[3] >> 32) as u32,
         size_bytes: words[6],
         seconds: words[11].cast_signed(),
         nanoseconds: words[12].cast_signed(),
@@ -106,12 +111,13 @@ pub fn look_at(path: &[u8]) -> Looked {
     if result != 0 { Looked::Unknown } else { extended(&told) }
 }
 
-/// From `struct statx`: the mode at 28, the size at 40, the time of the last change at 112, the device
+/// From `struct statx`: the owner at 20, the mode at 28, the size at 40, the time of the last change at 112, the device
 /// at 136.
 fn extended(words: &[u64; 32]) -> Looked {
     let data = FileData {
         identity: (words[17], words[4]),
         is_file: (words[3] >> 32) & 0o170_000 == 0o100_000,
+        owner: (words[2] >> 32) as u32,
         size_bytes: words[5],
         seconds: words[14].cast_signed(),
         nanoseconds: (words[15] & 0xffff_ffff).cast_signed(),
@@ -159,13 +165,34 @@ pub fn read(descriptor: i32, into: &mut [u8]) -> Option<usize> {
     usize::try_from(result).ok()
 }
 
-/// Reads a byte if that needs no input: 1, or a negative error.
+/// Reads a byte if that needs no input: 1, or a negative error. [`EAGAIN`] also where nobody tells whether it
+/// needs input.
 pub fn look(descriptor: i32, offset: u64) -> isize {
     let mut byte = 0_u8;
     let part = [(&raw mut byte) as usize, 1];
     let part = (&raw const part) as usize;
     // SAFETY: one part, which describes one byte that outlives the call.
-    unsafe { call(PREADV2, [descriptor as usize, part, 1, offset as usize, 0, RWF_NOWAIT]) }
+    match unsafe { call(PREADV2, [descriptor as usize, part, 1, offset as usize, 0, RWF_NOWAIT]) } {
+        // Overlays and squashfs.
+        EOPNOTSUPP if is_mapped(descriptor, offset) => 1,
+        EOPNOTSUPP => EAGAIN,
+        result => result,
+    }
+}
+
+/// Whether a page is in memory, if that is known: mincore(2) tells it only to the owner of a file, and others that all
+/// is there. What is mapped for that stays so until the program is executed.
+fn is_mapped(descriptor: i32, offset: u64) -> bool {
+    const READABLE: usize = 1;
+    const PRIVATE: usize = 2;
+    let mut answer = 0_u8;
+    // SAFETY: the kernel chooses the place; mincore(2) writes one byte, or fails where nothing is mapped.
+    unsafe {
+        let page = offset as usize & !4095;
+        let at = call(MMAP, [0, 1, READABLE, PRIVATE, descriptor as usize, page]);
+        call(MINCORE, [at.cast_unsigned(), 1, (&raw mut answer) as usize, 0, 0, 0]);
+    }
+    answer & 1 != 0 && fstat(descriptor).is_some_and(|data| data.owner == own_user())
 }
 
 pub fn readahead(descriptor: i32, offset: u64, bytes: u32) {

@@ -2,6 +2,7 @@
 
 use super::reader::{opened, same_time};
 use super::{AheadPlan, AheadSample};
+use crate::linux::residency;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
 use rustix::io::Errno;
 use std::fs::{File, Metadata};
@@ -96,7 +97,8 @@ fn device_of(path: &Path) -> Result<(u32, u32), Errno> {
     Ok((data.stx_dev_major, data.stx_dev_minor))
 }
 
-/// Reads a byte if that needs no input: preadv2(2), RWF_NOWAIT.
+/// Reads a byte if that needs no input: preadv2(2), RWF_NOWAIT. Overlays and squashfs cannot; of what is on them, and
+/// not known to be in memory, it is taken that it is not.
 fn look(file: &File, offset: u64) -> Look {
     let mut byte = 0_u8;
     let part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
@@ -108,6 +110,12 @@ fn look(file: &File, offset: u64) -> Look {
     match read {
         1 => Look::InMemory,
         -1 if error.raw_os_error() == Some(libc::EAGAIN) => Look::OnDisk,
+        -1 if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+            match residency::is_known_resident(file, offset.cast_unsigned()) {
+                true => Look::InMemory,
+                false => Look::OnDisk,
+            }
+        }
         _ => Look::Unknown,
     }
 }

@@ -34,7 +34,13 @@ fn told(number: u64, notices: u32) -> Vec<u8> {
     let mut bytes = written(number, 7, "C:\\a.dll");
     put(&mut bytes, field::REGISTRATION, &0_u32.to_le_bytes());
     put(&mut bytes, field::NOTICES, &notices.to_le_bytes());
+    more(&mut bytes, 0);
     bytes
+}
+
+/// There are so many more modules after the load than before.
+fn more(record: &mut [u8], modules: u32) {
+    put(record, field::MODULES_AFTER, &(24 + 8 * modules).to_le_bytes());
 }
 
 /// A notice at this tick, from thread 9.
@@ -170,13 +176,32 @@ fn modules_that_were_not_counted_are_not_compared() {
 /// There are two more modules after the load, and the loader reported four, and some that were unloaded.
 #[test]
 fn modules_that_were_mapped_before_are_counted() {
-    let names = ["a", "b", "c", "d"].map(|name| noticed(200, CAME, name.len() as u64, name));
-    for (gone, expected) in [(0, 2), (1, 1), (2, 0), (4, 0)] {
-        let gone = noticed(300, GOES, 0x7000, "old").repeat(gone);
-        let notices = (4 + gone.len() / noticed(300, GOES, 0x7000, "old").len()) as u32;
-        let found = records(&[names.concat(), gone, told(0, notices)].concat(), MARK);
+    let came = ["a", "b", "c", "d"].map(|name| noticed(200, CAME, 1, name)).concat();
+    for (gone, expected) in [(0, 2), (1, 1), (2, 0)] {
+        let mut record = told(0, 4 + gone);
+        more(&mut record, 2);
+        let gone = noticed(300, GOES, 0x7000, "old").repeat(gone as usize);
+        let found = records(&[came.clone(), gone, record].concat(), MARK);
         assert_eq!((found[0].modules, found[0].mapped_before), (4, expected));
     }
+    // Other threads load and unload between the counts and the load.
+    let mut other = noticed(90, CAME, 0x7000, "other");
+    put(&mut other, notice::THREAD, &10_u32.to_le_bytes());
+    let found = records(&[came, other, told(0, 5)].concat(), MARK);
+    assert_eq!((found[0].modules, found[0].mapped_before), (4, 0));
+}
+
+/// A library has had the callback unregistered, say. A load that was refused may leave modules that are not reported.
+#[test]
+fn where_more_modules_came_than_were_reported_names_are_not_known() {
+    let mut record = told(0, 1);
+    more(&mut record, 2);
+    let came = noticed(200, CAME, 1, "a");
+    let found = records(&[came.clone(), record.clone()].concat(), MARK);
+    assert_eq!((found[0].modules, names(&found[0])), (2, None));
+    put(&mut record, field::LIBRARY, &0_u64.to_le_bytes());
+    let found = records(&[came, record].concat(), MARK);
+    assert_eq!(names(&found[0]).unwrap(), ["a"]);
 }
 
 /// Then modules are counted by their handles.
@@ -195,6 +220,8 @@ fn if_notices_are_missing_names_are_not_known() {
         (came.clone(), lost, true),
         (came, refused, false),
     ] {
+        let mut record = record;
+        more(&mut record, 2);
         let found = records(&[notices, record].concat(), MARK);
         assert_eq!((found[0].modules, names(&found[0])), (2, None));
         assert_eq!(found[0].lost, is_lost);
