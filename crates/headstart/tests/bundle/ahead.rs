@@ -316,6 +316,37 @@ fn a_warm_start_makes_few_system_calls_more() {
     }
 }
 
+/// The kernel tells only the owner of a file what of it is in memory. That may be another user than the one who made
+/// the bundle, and root without its capabilities is one like others.
+#[test]
+fn a_bundle_that_belongs_to_another_user_than_its_maker_is_read_ahead() {
+    let Some(world) = World::new() else { return };
+    let (Some(strace), Some(setpriv)) = (testkit::tool("strace"), testkit::tool("setpriv")) else {
+        return;
+    };
+    if os::program::own_user() != 0 {
+        return testkit::skip("only root can give files away");
+    }
+    let record = world.record(&world.recording());
+    let run = world.bundle("out", &["--prefetch", &record]);
+    std::os::unix::fs::chown(&run, Some(65534), None).unwrap();
+    let log = world.place.path("log");
+    let reads = || {
+        let mut traced = command(&strace);
+        traced.arg("-fo").arg(&log).arg(&setpriv).args(["--bounding-set", "-all"]);
+        let status = traced.args(["--inh-caps", "-all"]).arg(&run).output_when_free().status;
+        assert_eq!(status.code(), Some(7));
+        let calls = fs::read_to_string(&log).unwrap();
+        calls.lines().filter(|line| line.contains("WILLNEED") || line.contains("readahead")).count()
+    };
+    if !evicted(&run) {
+        return testkit::skip("the folder for temporary files is in memory");
+    }
+    assert!(reads() > 0, "cold");
+    fs::read(&run).unwrap();
+    assert_eq!(reads(), 0, "warm");
+}
+
 /// Nothing can be opened, or nothing is where it usually is.
 #[test]
 fn closed_and_scarce_descriptors_do_no_harm() {
