@@ -3,7 +3,7 @@
 //!
 //! The names are in the program. It writes a record ([`super::load_records`]) before the first load
 //! and after each load. Before each record it writes what the loader has reported about modules since
-//! the last one ([`super::notices`]). Then the process ends without notifying the libraries.
+//! the last one. Then the process ends without notifying the libraries.
 
 use super::PeOptions;
 use super::code::{Code, If};
