@@ -6,6 +6,7 @@
 
 use model::Reading;
 use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::thread::CapabilitySet;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -23,6 +24,8 @@ const WINDOW_BYTES: u64 = 1 << 30;
 const MOST_WINDOWS: u64 = 64;
 /// So many where cachestat says which of them are empty.
 const MOST_ASKED_WINDOWS: u64 = 1 << 16;
+/// The owner of files that a user namespace does not know (user_namespaces(7), `overflowuid`).
+const UNKNOWN_USER: u32 = 65534;
 /// `f_type` of file systems whose files may keep their pages in files of others, of which cachestat
 /// tells nothing (statfs(2)): overlay, FUSE, aufs.
 const STACKED: [i64; 3] = [0x794c_7630, 0x6573_5546, 0x6175_6673];
@@ -111,12 +114,20 @@ fn is_stacked(file: &File) -> bool {
     rustix::fs::fstatfs(file).map_or(true, |found| STACKED.contains(&{ found.f_type }))
 }
 
-/// Whether mincore tells us the truth: the kernel's `can_do_mincore`.
+/// Whether mincore tells us the truth: the kernel's `can_do_mincore`. A capability does not reach files whose owner the
+/// user namespace does not know.
 fn may_ask_mincore(file: &File) -> bool {
     let user = rustix::process::geteuid().as_raw();
-    let owned = file.metadata().is_ok_and(|data| data.uid() == user);
+    let owner = file.metadata().map(|data| data.uid());
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-    owned || user == 0 || File::options().append(true).open(link).is_ok()
+    owner.is_ok_and(|owner| owner == user || (owner != UNKNOWN_USER && is_privileged()))
+        || File::options().append(true).open(link).is_ok()
+}
+
+/// Whether this thread has the rights of the owner of any file (capabilities(7), CAP_FOWNER).
+fn is_privileged() -> bool {
+    let sets = rustix::thread::capabilities(None);
+    sets.is_ok_and(|sets| sets.effective.contains(CapabilitySet::FOWNER))
 }
 
 /// Pages in the page cache, in order, as mincore(2) tells them: to be asked by root, or by the

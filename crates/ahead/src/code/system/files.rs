@@ -174,7 +174,7 @@ pub fn look(descriptor: i32, offset: u64) -> isize {
     // SAFETY: one part, which describes one byte that outlives the call.
     match unsafe { call(PREADV2, [descriptor as usize, part, 1, offset as usize, 0, RWF_NOWAIT]) } {
         // Overlays and squashfs.
-        EOPNOTSUPP if is_mapped(descriptor, offset) => 1,
+        EOPNOTSUPP if is_known_resident(descriptor, offset) => 1,
         EOPNOTSUPP => EAGAIN,
         result => result,
     }
@@ -182,7 +182,7 @@ pub fn look(descriptor: i32, offset: u64) -> isize {
 
 /// Whether a page is in memory, if that is known: mincore(2) tells it only to the owner of a file, and others that all
 /// is there. What is mapped for that stays so until the program is executed.
-fn is_mapped(descriptor: i32, offset: u64) -> bool {
+fn is_known_resident(descriptor: i32, offset: u64) -> bool {
     const READABLE: usize = 1;
     const PRIVATE: usize = 2;
     let mut answer = 0_u8;
