@@ -7,6 +7,7 @@ use super::{Configuration, LaunchRecord, refused, schedule};
 use crate::windows::LaunchError;
 use crate::windows::clock::Instant;
 use model::{Ending, Launch};
+use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr;
 use windows_sys::Win32::Foundation::HANDLE;
@@ -15,6 +16,9 @@ use windows_sys::Win32::System::Threading::{
     GetExitCodeProcess, PROCESS_CREATION_FLAGS, PROCESS_INFORMATION, REALTIME_PRIORITY_CLASS,
     ResumeThread, STARTF_USESTDHANDLES, STARTUPINFOEXW, SetProcessAffinityMask,
 };
+
+/// How often a process is created where creating it fails by chance.
+const ATTEMPTS: u32 = 3;
 
 /// A process of a job.
 pub(in crate::windows) struct Child {
@@ -42,7 +46,6 @@ impl Child {
     ) -> Result<Child, LaunchError> {
         let failed = |source| LaunchError::Start { program: prepared.program.clone(), source };
         let mut attributes = Attributes::new(stdio, job).map_err(failed)?;
-        let mut command_line = prepared.command_line.clone();
         let mut startup = STARTUPINFOEXW::default();
         startup.StartupInfo.cb = size_of::<STARTUPINFOEXW>() as u32;
         startup.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
@@ -50,13 +53,31 @@ impl Child {
         startup.StartupInfo.hStdOutput = stdio[1].as_raw_handle();
         startup.StartupInfo.hStdError = stdio[2].as_raw_handle();
         startup.lpAttributeList = attributes.pointer();
-        let directory = prepared.directory_name.as_ref().map_or(ptr::null(), |name| name.as_ptr());
         let class = if configuration.realtime { REALTIME_PRIORITY_CLASS } else { 0 };
+        let mut attempts = 1;
+        let child = loop {
+            match Child::attempt(prepared, &startup, class | more) {
+                Ok(child) => break child,
+                Err(error) if attempts < ATTEMPTS && refused::is_by_chance(&error) => attempts += 1,
+                Err(error) => return Err(refused::explain(prepared, error)),
+            }
+        };
+        child.pin(configuration.cpu)?;
+        Ok(child)
+    }
+
+    fn attempt(
+        prepared: &Prepared,
+        startup: &STARTUPINFOEXW,
+        more: PROCESS_CREATION_FLAGS,
+    ) -> io::Result<Child> {
+        let mut command_line = prepared.command_line.clone();
+        let directory = prepared.directory_name.as_ref().map_or(ptr::null(), |name| name.as_ptr());
         let flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
         let mut made = PROCESS_INFORMATION::default();
         let started = Instant::now();
         // SAFETY: all texts end with NUL, the environment with two, the command line may be written
-        // to, and the attributes and what they point to outlive the call.
+        // to, and the attributes of `startup` and what they point to outlive the call.
         let is_made = unsafe {
             CreateProcessW(
                 prepared.file.as_ptr(),
@@ -64,7 +85,7 @@ impl Child {
                 ptr::null(),
                 ptr::null(),
                 1,
-                flags | class | more,
+                flags | more,
                 prepared.environment.as_ptr().cast(),
                 directory,
                 ptr::from_ref(&startup.StartupInfo),
@@ -72,16 +93,14 @@ impl Child {
             )
         };
         if is_made == 0 {
-            return Err(refused::explain(prepared, std::io::Error::last_os_error()));
+            return Err(io::Error::last_os_error());
         }
         // SAFETY: both handles are new and nobody else's.
         let (process, thread) = unsafe {
             let process = OwnedHandle::from_raw_handle(made.hProcess);
             (process, OwnedHandle::from_raw_handle(made.hThread))
         };
-        let child = Child { process, thread, pid: made.dwProcessId, started, created_us: 0.0 };
-        child.pin(configuration.cpu)?;
-        Ok(child)
+        Ok(Child { process, thread, pid: made.dwProcessId, started, created_us: 0.0 })
     }
 
     fn pin(&self, cpu: Option<u32>) -> Result<(), LaunchError> {

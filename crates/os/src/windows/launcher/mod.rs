@@ -15,6 +15,7 @@ mod heard;
 pub(super) mod job;
 pub(super) mod loaded_image;
 pub(super) mod memory;
+mod pause;
 pub(super) mod prepared;
 pub(super) mod ready;
 mod refused;
@@ -28,6 +29,7 @@ mod tests;
 use super::{LaunchError, interrupt};
 use job::Job;
 use model::{Command, DebuggedLaunch, Launch, Reading, Until};
+use pause::Pause;
 use prepared::Prepared;
 
 pub use crate::launching::{Configuration, GRACE, HeardOutput, LaunchRecord, LaunchSpec};
@@ -52,6 +54,7 @@ pub fn unfollowed(_command: &Command) -> Option<Reading<u64>> {
 pub struct Launcher {
     slots: Vec<Prepared>,
     configuration: Configuration,
+    pause: Pause,
     /// Those of programs that may go on beside launches.
     aside: Vec<Job>,
 }
@@ -65,7 +68,7 @@ impl Launcher {
     pub fn start() -> Result<Self, LaunchError> {
         schedule::no_error_windows();
         let configuration = Configuration::default();
-        Ok(Launcher { slots: Vec::new(), configuration, aside: Vec::new() })
+        Ok(Launcher { slots: Vec::new(), configuration, pause: Pause::new(), aside: Vec::new() })
     }
 
     /// Sets how launches run.
@@ -121,9 +124,11 @@ impl Launcher {
     /// # Errors
     /// As there.
     pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
+        self.pause.wait();
         let job = Job::new()?;
         let made = self.in_job(slot, spec, &job)?;
         let left_running = job.end_everything(made.pid)?;
+        self.pause.begin();
         let left_running = if spec.until == Until::Exit { left_running } else { 0 };
         Ok(LaunchRecord { launch: Launch { left_running, ..made.launch }, ..made })
     }
@@ -141,7 +146,10 @@ impl Launcher {
         if interrupt::requested() {
             return Err(LaunchError::Interrupted);
         }
-        debugged::launch(&self.slots[slot.0], spec, self.configuration)
+        self.pause.wait();
+        let debugged = debugged::launch(&self.slots[slot.0], spec, self.configuration);
+        self.pause.begin();
+        debugged
     }
 
     /// [`Launcher::launch`]: none is followed here, as [`unfollowed`] says.

@@ -1,13 +1,14 @@
 //! Why Windows does not start a program, in words.
 
 use super::prepared::Prepared;
-use crate::windows::LaunchError;
+use crate::windows::{LaunchError, under_wine};
 use std::io;
 use std::path::Path;
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT, ERROR_DIRECTORY, ERROR_ELEVATION_REQUIRED,
     ERROR_EXE_MACHINE_TYPE_MISMATCH, ERROR_FILE_NOT_FOUND, ERROR_FILENAME_EXCED_RANGE,
-    ERROR_INVALID_NAME, ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION, MAX_PATH,
+    ERROR_INTERNAL_ERROR, ERROR_INVALID_NAME, ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION,
+    MAX_PATH,
 };
 
 /// Refuses what Windows would hand to another program. cmd, which runs batch files, divides their
@@ -22,6 +23,13 @@ pub(super) fn check(program: &Path) -> Result<(), LaunchError> {
         found: "it is a batch file, which cmd runs".to_owned(),
         remedy: format!("run it with cmd: cmd /c call {}", model::quoted_path(program)),
     })
+}
+
+/// Whether CreateProcess may succeed when it is called again. Wine needs one fixed address in each process (that of
+/// KUSER_SHARED_DATA); without its preloader, Linux has put something else there in one of some 8,000 processes.
+pub(super) fn is_by_chance(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(i32::cast_unsigned);
+    code == Some(ERROR_INTERNAL_ERROR) && under_wine::version().is_some()
 }
 
 /// The answer of CreateProcess to a command.
@@ -73,5 +81,17 @@ pub(super) fn explain(prepared: &Prepared, source: io::Error) -> LaunchError {
             remedy: "try again when that is done".to_owned(),
         },
         _ => LaunchError::Start { program, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_internal_errors_of_wine_are_by_chance() {
+        let code = |code: u32| io::Error::from_raw_os_error(code.cast_signed());
+        assert_eq!(is_by_chance(&code(ERROR_INTERNAL_ERROR)), under_wine::version().is_some());
+        assert!(!is_by_chance(&code(ERROR_ACCESS_DENIED)));
     }
 }
