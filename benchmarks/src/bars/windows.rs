@@ -59,7 +59,10 @@ pub fn check(context: &Context) -> Result<Report> {
     let sets = pe_files::all()?;
     let mut rows: Vec<Row> = sets.iter().map(|set| builds.row(set)).collect::<Result<_>>()?;
     rows.extend(measured::rows(&builds)?);
-    rows.extend(explained::rows(&builds, &sets)?);
+    // As `doctor` advises.
+    let wine = Wine::on_one_cpu(context.cpu).filter(Wine::runs_rust).context("no Wine")?;
+    let together = Builds { context, wine: Arc::new(wine), exe: builds.exe.clone() };
+    rows.extend(explained::rows(&together, &sets)?);
     rows.extend(traced::rows(&builds, &sets)?);
     Ok(Report { rows })
 }

@@ -18,6 +18,8 @@ use tempfile::TempDir;
 pub struct Wine {
     wine: PathBuf,
     prefix: TempDir,
+    /// Where everything runs, the server included; anywhere without one.
+    cpu: Option<u32>,
 }
 
 /// What a program did.
@@ -77,12 +79,21 @@ impl Wine {
         if let Some(wine) = shared.upgrade() {
             return Some(wine);
         }
-        let wine = Arc::new(Wine::new()?);
+        let wine = Arc::new(Wine::new(None)?);
         *shared = Arc::downgrade(&wine);
         Some(wine)
     }
 
-    fn new() -> Option<Wine> {
+    /// One of its own, which runs with its server and all programs on one CPU; `None`, after a loud line, where Wine is
+    /// not installed.
+    ///
+    /// # Panics
+    /// Where it is, and does not run.
+    pub fn on_one_cpu(cpu: u32) -> Option<Wine> {
+        Wine::new(Some(cpu))
+    }
+
+    fn new(cpu: Option<u32>) -> Option<Wine> {
         let (wine, libraries) = (crate::tool("wine64")?, libraries()?);
         let prefix = tempfile::Builder::new().prefix("headstart-test-wine-").tempdir();
         let prefix = prefix.unwrap_or_else(|error| panic!("a folder: {error}"));
@@ -97,7 +108,7 @@ impl Wine {
             Ok(())
         };
         links().unwrap_or_else(|error| panic!("links to {libraries:?}: {error}"));
-        let wine = Wine { wine, prefix };
+        let wine = Wine { wine, prefix, cpu };
         wine.start_server();
         let first = wine.run(&libraries, &["hostname.exe"]);
         assert_eq!(first.code, Some(0), "Wine's own hostname.exe: {first:?}");
@@ -226,7 +237,14 @@ impl Wine {
     }
 
     fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
+        let mut command = match self.cpu {
+            Some(cpu) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", &cpu.to_string()]).arg(program);
+                command
+            }
+            None => Command::new(program),
+        };
         command
             .env("WINEPREFIX", self.prefix.path())
             // Debian's server never removes the folder that it makes there.
