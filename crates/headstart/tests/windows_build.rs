@@ -22,6 +22,21 @@ const IN_PLACE: [&[&str]; 6] = [
     &["pe", "flags", "--set", "no-bind"],
 ];
 
+/// Else Wine reads it into memory, and copies that memory's tables at each launch that headstart.exe makes.
+#[test]
+fn wine_maps_the_build_for_windows_from_its_file() {
+    let Some(pair) = Pair::new() else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let mut inspect = common::headstart(cache.path(), &["inspect", "--json"]);
+    let inspected = inspect.arg(&pair.exe).output();
+    let facts: serde_json::Value = serde_json::from_slice(&inspected.unwrap().stdout).unwrap();
+    assert_eq!(facts[0]["file_alignment"], 4096);
+    let sections = facts[0]["sections"].as_array().unwrap();
+    let names: Vec<&str> = sections.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&".text"), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("debug")), "{names:?}");
+}
+
 #[test]
 fn generated_files_are_the_same() {
     let Some(pair) = Pair::new() else { return };

@@ -15,7 +15,7 @@ const BUILD: &str = "HEADSTART_EXE";
 /// Both builds.
 pub struct Pair {
     wine: Arc<Wine>,
-    exe: PathBuf,
+    pub exe: PathBuf,
 }
 
 /// Two folders with the same files.
