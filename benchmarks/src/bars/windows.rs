@@ -59,10 +59,11 @@ pub fn check(context: &Context) -> Result<Report> {
     let sets = pe_files::all()?;
     let mut rows: Vec<Row> = sets.iter().map(|set| builds.row(set)).collect::<Result<_>>()?;
     rows.extend(measured::rows(&builds)?);
-    // As `doctor` advises.
+    // On one CPU with its server, as `doctor` advises.
     let wine = Wine::on_one_cpu(context.cpu).filter(Wine::runs_rust).context("no Wine")?;
     let together = Builds { context, wine: Arc::new(wine), exe: builds.exe.clone() };
     rows.extend(explained::rows(&together, &sets)?);
+    rows.extend(explained::rows_on_any_cpu(&builds, &sets)?);
     rows.extend(traced::rows(&builds, &sets)?);
     Ok(Report { rows })
 }

@@ -22,7 +22,8 @@ const IN_PLACE: [&[&str]; 6] = [
     &["pe", "flags", "--set", "no-bind"],
 ];
 
-/// Else Wine reads it into memory, and copies that memory's tables at each launch that headstart.exe makes.
+/// Otherwise Wine reads its sections into memory of their own, and each fork, of which every launch needs one, copies
+/// more page tables.
 #[test]
 fn wine_maps_the_build_for_windows_from_its_file() {
     let Some(pair) = Pair::new() else { return };

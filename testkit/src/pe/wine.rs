@@ -1,4 +1,4 @@
-//! Programs run by Wine, for tests: one prefix for all tests of a process.
+//! Programs run by Wine, for tests: one prefix for all tests of a process, unless one asks for a Wine of its own.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 pub struct Wine {
     wine: PathBuf,
     prefix: TempDir,
-    /// Where everything runs, the server included; anywhere without one.
+    /// The CPU on which the server and all programs run; any CPU if `None`.
     cpu: Option<u32>,
 }
 
@@ -84,8 +84,8 @@ impl Wine {
         Some(wine)
     }
 
-    /// One of its own, which runs with its server and all programs on one CPU; `None`, after a loud line, where Wine is
-    /// not installed.
+    /// A Wine with a prefix of its own, whose server and programs all run on one CPU; `None`, after a loud line, if
+    /// Wine is not installed.
     ///
     /// # Panics
     /// Where it is, and does not run.
@@ -206,7 +206,7 @@ impl Wine {
         true
     }
 
-    /// Variables with which programs run in this Wine, and Wine itself.
+    /// Variables with which programs run in this Wine, and Wine itself. They do not keep programs on one CPU.
     pub fn surroundings(&self) -> (PathBuf, Vec<(OsString, Option<OsString>)>) {
         let command = self.command(&self.wine);
         let variables = command.get_envs();

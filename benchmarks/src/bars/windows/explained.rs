@@ -1,6 +1,6 @@
 //! What headstart.exe explains under Wine: the phases sum, every DLL is named in the order of loading, and
-//! the debugger does not make launches much longer. Wine runs on one CPU with its server, as `doctor` advises: else each
-//! request goes from one CPU to the other, which takes longer in debugged launches, that make more of them.
+//! the debugger does not make launches much longer. Wine and its server run on one CPU, as `doctor` advises. Otherwise
+//! each request goes from one CPU to another; debugged launches make more requests, so they would take longer.
 
 use super::Builds;
 use crate::report::Row;
@@ -29,6 +29,20 @@ pub(super) fn rows(builds: &Builds<'_>, sets: &[Set]) -> Result<Vec<Row>> {
         rows.push(real(builds, program)?);
     }
     Ok(rows)
+}
+
+/// The same ratio where Wine's server may run on any CPU, without a bar.
+///
+/// # Errors
+/// As there.
+pub(super) fn rows_on_any_cpu(builds: &Builds<'_>, sets: &[Set]) -> Result<Vec<Row>> {
+    tools(sets)
+        .map(|program| {
+            let (name, explanation, ratio) = of_program(builds, program)?;
+            let value = phases_and_ratio(&explanation, ratio);
+            Ok(Row::shown(format!("explain {name}, any CPU"), value))
+        })
+        .collect()
 }
 
 /// Command-line tools of the sets.
@@ -64,14 +78,20 @@ fn generated(builds: &Builds<'_>) -> Result<Row> {
 const BAR: &str = "all in order, phases sum, ≤ 1.5 ×";
 
 fn real(builds: &Builds<'_>, program: &Path) -> Result<Row> {
-    let folder = tempfile::tempdir_in(&builds.context.scratch)?;
-    let words = [program.to_str().context("a path that is not UTF-8")?, "--version"];
-    let (explanation, ratio) = explained(builds, folder.path(), &words)?;
-    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let (name, explanation, ratio) = of_program(builds, program)?;
     let modules = explanation["modules"].as_array().map_or(0, Vec::len);
     let value = format!("{modules} modules, {}", phases_and_ratio(&explanation, ratio));
     let good = sums(&explanation) && ratio <= LONGEST;
     Ok(Row::bar(format!("explain {name}, one CPU"), value, "phases sum, ≤ 1.5 ×", good))
+}
+
+/// A program's name, the explanation of its launch, and the ratio.
+fn of_program<'a>(builds: &Builds<'_>, program: &'a Path) -> Result<(&'a str, Value, f64)> {
+    let folder = tempfile::tempdir_in(&builds.context.scratch)?;
+    let words = [program.to_str().context("a path that is not UTF-8")?, "--version"];
+    let (explanation, ratio) = explained(builds, folder.path(), &words)?;
+    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    Ok((name, explanation, ratio))
 }
 
 fn phases_and_ratio(explanation: &Value, ratio: f64) -> String {

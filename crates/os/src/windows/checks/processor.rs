@@ -16,18 +16,22 @@ pub(super) fn affinity() -> Check {
     outcome.named("cpus")
 }
 
-/// Under Wine, whose server answers most system calls of programs: measured with 10 DLLs, ninja, ruff and ripgrep.
+/// Under Wine, whose server answers most system calls. The effect was measured with a program of 10 DLLs, ninja, ruff
+/// and ripgrep.
 fn beside_server(allowed: u32, online: u32, cpu: u32) -> Outcome {
     let found = format!("{allowed} of {online} CPUs may be used");
     if allowed <= 1 {
-        return Outcome::good(found, "if Wine's server was started so as well, it answers fastest");
+        return Outcome::good(
+            found,
+            "Wine's server answers fastest if it may use only this CPU, too",
+        );
     }
     Outcome::note(
         found,
-        "while Wine's server runs on another CPU than the program, launches take longer and vary \
-         more, most of all those that are debugged",
+        "if Wine's server runs on another CPU than the program, launches take longer and vary \
+         more, above all under a debugger",
     )
-    .remedy(format!("wineserver -w; taskset -c {cpu} wine64 headstart.exe …"))
+    .remedy(format!("wineserver -w; taskset -c {cpu} wine headstart.exe …"))
 }
 
 fn usable(allowed: u32, online: u32) -> Outcome {
@@ -88,7 +92,7 @@ mod tests {
     fn wine_and_its_server_do_best_on_one_cpu() {
         let two = beside_server(2, 2, 1).named("");
         assert_eq!(two.state, CheckState::Note);
-        assert_eq!(two.remedy, "wineserver -w; taskset -c 1 wine64 headstart.exe …");
+        assert_eq!(two.remedy, "wineserver -w; taskset -c 1 wine headstart.exe …");
         assert_eq!(beside_server(1, 2, 1).named("").state, CheckState::Good);
     }
 

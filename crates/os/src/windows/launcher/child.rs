@@ -17,7 +17,7 @@ use windows_sys::Win32::System::Threading::{
     ResumeThread, STARTF_USESTDHANDLES, STARTUPINFOEXW, SetProcessAffinityMask,
 };
 
-/// How often a process is created where creating it fails by chance.
+/// How many times headstart tries to create a process if that fails by chance.
 const ATTEMPTS: u32 = 3;
 
 /// A process of a job.
@@ -69,11 +69,12 @@ impl Child {
     fn attempt(
         prepared: &Prepared,
         startup: &STARTUPINFOEXW,
-        more: PROCESS_CREATION_FLAGS,
+        flags: PROCESS_CREATION_FLAGS,
     ) -> io::Result<Child> {
         let mut command_line = prepared.command_line.clone();
         let directory = prepared.directory_name.as_ref().map_or(ptr::null(), |name| name.as_ptr());
-        let flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
+        let flags =
+            flags | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
         let mut made = PROCESS_INFORMATION::default();
         let started = Instant::now();
         // SAFETY: all texts end with NUL, the environment with two, the command line may be written
@@ -85,7 +86,7 @@ impl Child {
                 ptr::null(),
                 ptr::null(),
                 1,
-                flags | more,
+                flags,
                 prepared.environment.as_ptr().cast(),
                 directory,
                 ptr::from_ref(&startup.StartupInfo),

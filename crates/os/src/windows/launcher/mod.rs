@@ -29,7 +29,6 @@ mod tests;
 use super::{LaunchError, interrupt};
 use job::Job;
 use model::{Command, DebuggedLaunch, Launch, Reading, Until};
-use pause::Pause;
 use prepared::Prepared;
 
 pub use crate::launching::{Configuration, GRACE, HeardOutput, LaunchRecord, LaunchSpec};
@@ -54,7 +53,6 @@ pub fn unfollowed(_command: &Command) -> Option<Reading<u64>> {
 pub struct Launcher {
     slots: Vec<Prepared>,
     configuration: Configuration,
-    pause: Pause,
     /// Those of programs that may go on beside launches.
     aside: Vec<Job>,
 }
@@ -68,7 +66,7 @@ impl Launcher {
     pub fn start() -> Result<Self, LaunchError> {
         schedule::no_error_windows();
         let configuration = Configuration::default();
-        Ok(Launcher { slots: Vec::new(), configuration, pause: Pause::new(), aside: Vec::new() })
+        Ok(Launcher { slots: Vec::new(), configuration, aside: Vec::new() })
     }
 
     /// Sets how launches run.
@@ -124,11 +122,21 @@ impl Launcher {
     /// # Errors
     /// As there.
     pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
-        self.pause.wait();
+        pause::wait();
+        self.at_once(slot, spec)
+    }
+
+    /// [`Launcher::once`] without a pause before it.
+    fn at_once(&self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
+        let made = self.to_its_end(slot, spec);
+        pause::begin();
+        made
+    }
+
+    fn to_its_end(&self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
         let job = Job::new()?;
         let made = self.in_job(slot, spec, &job)?;
         let left_running = job.end_everything(made.pid)?;
-        self.pause.begin();
         let left_running = if spec.until == Until::Exit { left_running } else { 0 };
         Ok(LaunchRecord { launch: Launch { left_running, ..made.launch }, ..made })
     }
@@ -143,12 +151,12 @@ impl Launcher {
         slot: Slot,
         spec: &LaunchSpec,
     ) -> Result<DebuggedLaunch, LaunchError> {
+        pause::wait();
         if interrupt::requested() {
             return Err(LaunchError::Interrupted);
         }
-        self.pause.wait();
         let debugged = debugged::launch(&self.slots[slot.0], spec, self.configuration);
-        self.pause.begin();
+        pause::begin();
         debugged
     }
 
@@ -167,13 +175,15 @@ impl Launcher {
     /// As [`Launcher::launch`].
     pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
         let job = Job::new()?;
-        let made = self.in_job(slot, spec, &job)?;
+        let made = self.in_job(slot, spec, &job);
+        pause::begin();
+        let made = made?;
         self.aside.retain(Job::has_processes);
         self.aside.push(job);
         Ok(made)
     }
 
-    /// Launches a prepared command `count` times, one after the other; ends early at a launch that
+    /// Launches a prepared command `count` times, one right after the other; ends early at a launch that
     /// fails.
     ///
     /// # Errors
@@ -186,7 +196,7 @@ impl Launcher {
     ) -> Result<Vec<LaunchRecord>, LaunchError> {
         let mut made = Vec::new();
         for _ in 0..count {
-            let record = self.once(slot, spec)?;
+            let record = self.at_once(slot, spec)?;
             let ended_well = record.launch.ending.is_success();
             made.push(record);
             if !ended_well {

@@ -26,7 +26,7 @@ pub(super) fn check(program: &Path) -> Result<(), LaunchError> {
 }
 
 /// Whether CreateProcess may succeed when it is called again. Wine needs one fixed address in each process (that of
-/// KUSER_SHARED_DATA); without its preloader, Linux has put something else there in one of some 8,000 processes.
+/// KUSER_SHARED_DATA). Without Wine's preloader, something else was already there in about 1 of 8,000 processes.
 pub(super) fn is_by_chance(error: &io::Error) -> bool {
     let code = error.raw_os_error().map(i32::cast_unsigned);
     code == Some(ERROR_INTERNAL_ERROR) && under_wine::version().is_some()

@@ -56,7 +56,8 @@ impl Watcher for Record {
                 let to_entry = self.to_entry && index == 0;
                 answer = answered(&mut self.processes[index], kind, thread, at_us, to_entry);
             }
-            (_, None) => {}
+            // One that could not be created at first.
+            (_, None) => return Ok(answer),
         }
         self.stops.push(DebugStop { pid, at_us, held_us: Instant::now().us_since(at) });
         Ok(answer)
